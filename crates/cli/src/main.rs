@@ -1,0 +1,3 @@
+//! The program `edgepace`.
+
+fn main() {}

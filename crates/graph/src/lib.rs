@@ -1,0 +1,1 @@
+//! What a graph is: edges with stable ids, features, labels, splits, and their validation.

@@ -1,0 +1,1 @@
+//! How a GNN learns: kernels, layers with exact gradients, losses, optimiser.
