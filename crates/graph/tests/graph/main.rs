@@ -1,0 +1,12 @@
+//! Claims about graphs and what belongs to them, one module per source file of the same name.
+
+mod build;
+mod dataset;
+mod edge_lists;
+mod features;
+mod graph;
+mod labels;
+mod selection;
+mod split;
+mod stats;
+mod weights;
