@@ -38,9 +38,9 @@ mod labels;
 mod selection;
 mod split;
 mod stats;
+mod traced;
 mod weights;
 
-pub use build::{DROPPED, TracedGraph};
 pub use dataset::Dataset;
 pub use error::GraphError;
 pub use features::{DenseFeatures, Features, SparseFeatures};
@@ -49,4 +49,5 @@ pub use labels::{Classes, Labels, ManyLabels, UNLABELLED};
 pub use selection::Compacted;
 pub use split::Split;
 pub use stats::{DegreeStats, GraphStats, edge_homophily};
+pub use traced::{DROPPED, TracedGraph};
 pub use weights::check_weights;

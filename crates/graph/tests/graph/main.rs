@@ -9,4 +9,5 @@ mod labels;
 mod selection;
 mod split;
 mod stats;
+mod traced;
 mod weights;
