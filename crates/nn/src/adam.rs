@@ -1,0 +1,129 @@
+//! Adam (Kingma and Ba, 2015), with coupled or decoupled weight decay.
+
+use crate::error::NnError;
+use crate::real::Real;
+use crate::simd::with_simd;
+use crate::threads::Threads;
+
+/// How weights are pulled to zero.
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub enum Decay {
+    /// Not at all.
+    #[default]
+    None,
+    /// The gradient of rate/2 · ‖θ‖² joins the loss's.
+    Coupled(f64),
+    /// θ shrinks by step size · rate beside the step (`AdamW`: Loshchilov and Hutter, 2019).
+    Decoupled(f64),
+}
+
+/// Settings of [`Adam`]. The defaults are the usual ones with the step size 0.01 of the paper's experiments.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AdamConfig {
+    /// Step size, above 0.
+    pub rate: f64,
+    /// Memory of the mean gradient, in [0, 1).
+    pub beta1: f64,
+    /// Memory of the mean squared gradient, in [0, 1).
+    pub beta2: f64,
+    /// Added to the denominator, above 0.
+    pub epsilon: f64,
+    /// Weight decay.
+    pub decay: Decay,
+}
+
+impl Default for AdamConfig {
+    fn default() -> Self {
+        Self { rate: 1e-2, beta1: 0.9, beta2: 0.999, epsilon: 1e-8, decay: Decay::None }
+    }
+}
+
+impl AdamConfig {
+    fn check(&self) -> Result<(), NnError> {
+        let refuse =
+            |field, found: f64, expected| Err(NnError::Config { field, found: found.to_string(), expected });
+        if !(self.rate > 0.0 && self.rate.is_finite()) {
+            return refuse("rate", self.rate, "a finite number above 0");
+        }
+        for (field, beta) in [("beta1", self.beta1), ("beta2", self.beta2)] {
+            if !(0.0..1.0).contains(&beta) {
+                return refuse(field, beta, "in [0, 1)");
+            }
+        }
+        if !(self.epsilon > 0.0 && self.epsilon.is_finite()) {
+            return refuse("epsilon", self.epsilon, "a finite number above 0");
+        }
+        match self.decay {
+            Decay::Coupled(rate) | Decay::Decoupled(rate) if !(rate >= 0.0 && rate.is_finite()) => {
+                refuse("decay", rate, "a finite number, not negative")
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The optimiser's memory for one model.
+#[derive(Clone, Debug)]
+pub struct Adam<T> {
+    config: AdamConfig,
+    steps: i32,
+    /// (mean gradient, mean squared gradient) per parameter, side by side: one stream of memory.
+    moments: Vec<[T; 2]>,
+}
+
+/// Parameters that one thread takes at a time.
+const BLOCK: usize = 8192;
+
+impl<T: Real> Adam<T> {
+    /// An optimiser for `parameters` numbers.
+    ///
+    /// # Errors
+    /// A setting is out of its range.
+    pub fn new(config: AdamConfig, parameters: usize) -> Result<Self, NnError> {
+        config.check()?;
+        Ok(Self { config, steps: 0, moments: vec![[T::ZERO; 2]; parameters] })
+    }
+
+    /// θ ← θ − rate · m̂ / (√v̂ + ε), with bias-corrected moments m̂, v̂ (the correction in `f64`).
+    pub(crate) fn step(
+        &mut self,
+        threads: &Threads,
+        values: &mut [T],
+        gradient: &[T],
+    ) -> Result<(), NnError> {
+        if self.moments.len() != values.len() {
+            return Err(NnError::Size {
+                field: "optimiser",
+                found: self.moments.len(),
+                expected: values.len(),
+                reason: "the parameters of the model",
+            });
+        }
+        let AdamConfig { rate, beta1, beta2, epsilon, decay } = self.config;
+        self.steps += 1;
+        let step = T::of(rate / (1.0 - beta1.powi(self.steps)));
+        let correction = T::of(1.0 / (1.0 - beta2.powi(self.steps)).sqrt());
+        let (b1, b2, c1, c2) = (T::of(beta1), T::of(beta2), T::of(1.0 - beta1), T::of(1.0 - beta2));
+        let epsilon = T::of(epsilon);
+        let (pull, shrink) = match decay {
+            Decay::None => (T::ZERO, T::ONE),
+            Decay::Coupled(decay) => (T::of(decay), T::ONE),
+            Decay::Decoupled(decay) => (T::ZERO, T::of(1.0 - rate * decay)),
+        };
+        threads.rows_of_two((values, 1), (&mut self.moments, 1), BLOCK, |first, values, moments| {
+            let gradient = &gradient[first..][..values.len()];
+            with_simd(
+                #[inline(always)]
+                || {
+                    for ((value, [m, v]), &g) in values.iter_mut().zip(moments).zip(gradient) {
+                        let g = pull.mul_add(*value, g);
+                        *m = b1.mul_add(*m, c1 * g);
+                        *v = b2.mul_add(*v, c2 * g * g);
+                        *value = *value * shrink - step * *m / (v.sqrt() * correction + epsilon);
+                    }
+                },
+            );
+        });
+        Ok(())
+    }
+}

@@ -1,0 +1,64 @@
+//! What can go wrong, in terms that a caller can act on.
+
+use edgepace_graph::GraphError;
+use thiserror::Error;
+
+/// Why a model could not be built or fed.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum NnError {
+    /// The graph, features, labels, split or weights are not valid.
+    #[error(transparent)]
+    Graph(#[from] GraphError),
+    /// A setting is out of its range.
+    #[error("{field} is {found}, but must be {expected}")]
+    Config {
+        /// The name of the setting.
+        field: &'static str,
+        /// What was given.
+        found: String,
+        /// What is legal.
+        expected: &'static str,
+    },
+    /// Two things that belong together differ in size.
+    #[error("{field} has {found} entries, but {expected} are needed ({reason})")]
+    Size {
+        /// Which input.
+        field: &'static str,
+        /// Its size.
+        found: usize,
+        /// The size that fits.
+        expected: usize,
+        /// What it has to fit to.
+        reason: &'static str,
+    },
+    /// A number that must be finite is not, or one that must not be negative is.
+    #[error("{field}[{position}] is {value}, but must be {expected}")]
+    Value {
+        /// Which input.
+        field: &'static str,
+        /// Where in it.
+        position: usize,
+        /// What stands there.
+        value: f64,
+        /// What is legal.
+        expected: &'static str,
+    },
+    /// A training node has no label.
+    #[error("training node {node} has no label: take it out of the training set or label it")]
+    Unlabelled {
+        /// The node.
+        node: usize,
+    },
+    /// No node has a positive weight.
+    #[error("the training set is empty: give at least one labelled node a positive weight")]
+    EmptyTrainingSet,
+    /// The system did not start the threads.
+    #[error("could not start {count} threads: {cause}; try fewer")]
+    Threads {
+        /// How many were asked for.
+        count: usize,
+        /// What the system said.
+        cause: String,
+    },
+}

@@ -1,0 +1,341 @@
+//! Dense products of tall matrices (a row per node) with small ones (parameters).
+//!
+//! A GNN has two shapes: (nodes × k) · (k × n) forward, and (nodes × k)ᵀ · (nodes × n) for gradients. General
+//! libraries allocate their packing buffers on every call and cannot finish a row (bias, ReLU, dropout) while
+//! it is in the cache, so these two are written here: a register tile, blocks that fit the first and second
+//! cache, and nothing else.
+
+use crate::kernels::finish::Finish;
+use crate::real::Real;
+use crate::simd::with_simd;
+use crate::threads::Threads;
+
+/// Rows and columns of the register tile: 6 × 16 `f32` fill 12 of the 16 AVX2 registers.
+const TILE_ROWS: usize = 6;
+const TILE_COLUMNS: usize = 16;
+/// Columns of the tile for narrow products.
+const NARROW: usize = 8;
+/// Depth of a block of the small matrix: 256 × 16 `f32` are 16 kB, half of a first-level cache.
+const DEPTH: usize = 256;
+/// Rows that one thread takes at a time: a multiple of the tile's.
+const ROW_BLOCK: usize = 96;
+
+/// How a product meets what its output holds.
+#[derive(Clone, Copy)]
+pub(crate) enum Into<'a, T> {
+    /// out = a · b
+    Set,
+    /// out += a · b
+    Add,
+    /// out_i += scale_i · (a · b)_i
+    AddScaled(&'a [T]),
+}
+
+/// A small matrix, packed into column panels that the register tile reads in order: panels of 16 columns, then of
+/// 8, the last one filled up with zeros.
+#[derive(Default)]
+pub(crate) struct Panels<T> {
+    values: Vec<T>,
+    depth: usize,
+    columns: usize,
+}
+
+impl<T: Real> Panels<T> {
+    /// Packs the row-major `matrix` (`depth` × `columns`).
+    pub(crate) fn pack(&mut self, matrix: &[T], depth: usize, columns: usize) {
+        self.fill(depth, columns, |row, column| matrix[row * columns + column]);
+    }
+
+    /// Packs the transpose of the row-major `matrix` (`columns` × `depth`).
+    pub(crate) fn pack_transposed(&mut self, matrix: &[T], depth: usize, columns: usize) {
+        self.fill(depth, columns, |row, column| matrix[column * depth + row]);
+    }
+
+    #[inline(always)]
+    fn fill(&mut self, depth: usize, columns: usize, value: impl Fn(usize, usize) -> T) {
+        (self.depth, self.columns) = (depth, columns);
+        self.values.clear();
+        self.values.resize(columns.next_multiple_of(NARROW) * depth, T::ZERO);
+        let mut rest = &mut self.values[..];
+        let mut column = 0;
+        while column < columns {
+            let width = panel_width(columns - column);
+            let used = width.min(columns - column);
+            let (panel, others) = rest.split_at_mut(width * depth);
+            for (row, packed) in panel.chunks_exact_mut(width).enumerate() {
+                for (c, packed) in packed[..used].iter_mut().enumerate() {
+                    *packed = value(row, column + c);
+                }
+            }
+            rest = others;
+            column += width;
+        }
+    }
+}
+
+fn panel_width(columns_left: usize) -> usize {
+    if columns_left > NARROW { TILE_COLUMNS } else { NARROW }
+}
+
+/// out = finish(a · b), row by row.
+///
+/// Shapes: `a` rows × depth, `b` depth × columns, `out` rows × columns. Each element is summed over the depth
+/// in order, by one thread.
+pub(crate) fn matmul<T: Real>(
+    threads: &Threads,
+    a: &[T],
+    b: &Panels<T>,
+    out: &mut [T],
+    into: Into<'_, T>,
+    finish: Finish<'_, T>,
+) {
+    threads.rows(out, b.columns, ROW_BLOCK, |first, out| {
+        let rows = out.len() / b.columns;
+        let a = &a[first * b.depth..][..rows * b.depth];
+        if matches!(into, Into::Set) {
+            out.fill(T::ZERO);
+        }
+        with_simd(
+            #[inline(always)]
+            || {
+                let mut from = 0;
+                while from < b.depth {
+                    let depths = from..b.depth.min(from + DEPTH);
+                    let mut column = 0;
+                    while column < b.columns {
+                        let at = Place { first, column, from };
+                        if panel_width(b.columns - column) == TILE_COLUMNS {
+                            let panel = b.values[column * b.depth..][..TILE_COLUMNS * b.depth].as_chunks().0;
+                            panel_rows::<T, TILE_COLUMNS>(a, b, &panel[depths.clone()], out, into, at);
+                            column += TILE_COLUMNS;
+                        } else {
+                            let panel = b.values[column * b.depth..][..NARROW * b.depth].as_chunks().0;
+                            panel_rows::<T, NARROW>(a, b, &panel[depths.clone()], out, into, at);
+                            column += NARROW;
+                        }
+                    }
+                    from = depths.end;
+                }
+                for (i, row) in out.chunks_exact_mut(b.columns).enumerate() {
+                    finish.apply(first + i, row);
+                }
+            },
+        );
+    });
+}
+
+/// Where a panel's products go.
+#[derive(Clone, Copy)]
+struct Place {
+    /// Number of the block's first row in the whole matrix.
+    first: usize,
+    /// First column of the panel.
+    column: usize,
+    /// First depth of the panel.
+    from: usize,
+}
+
+#[inline(always)]
+fn panel_rows<T: Real, const W: usize>(
+    a: &[T],
+    b: &Panels<T>,
+    panel: &[[T; W]],
+    out: &mut [T],
+    into: Into<'_, T>,
+    at: Place,
+) {
+    let rows = out.len() / b.columns;
+    let mut row = 0;
+    while row + TILE_ROWS <= rows {
+        let sums = tile::<T, TILE_ROWS, W>(&a[row * b.depth + at.from..], b.depth, panel);
+        for (r, sums) in sums.iter().enumerate() {
+            store(sums, &mut out[(row + r) * b.columns..][..b.columns], into, row + r, at);
+        }
+        row += TILE_ROWS;
+    }
+    while row < rows {
+        let [sums] = tile::<T, 1, W>(&a[row * b.depth + at.from..], b.depth, panel);
+        store(&sums, &mut out[row * b.columns..][..b.columns], into, row, at);
+        row += 1;
+    }
+}
+
+/// R rows of `a` (each `stride` after the last) times a panel, in registers.
+#[inline(always)]
+fn tile<T: Real, const R: usize, const W: usize>(a: &[T], stride: usize, panel: &[[T; W]]) -> [[T; W]; R] {
+    let mut rows: [&[T]; R] = [&[]; R];
+    for r in 0..R {
+        rows[r] = &a[r * stride..][..panel.len()];
+    }
+    let mut sums = [[T::ZERO; W]; R];
+    for (p, b) in panel.iter().enumerate() {
+        // All bounds checks come before the arithmetic, which then is one block that vectorises.
+        let mut x = [T::ZERO; R];
+        for r in 0..R {
+            x[r] = rows[r][p];
+        }
+        for r in 0..R {
+            for c in 0..W {
+                sums[r][c] = x[r].mul_add(b[c], sums[r][c]);
+            }
+        }
+    }
+    sums
+}
+
+#[inline(always)]
+fn store<T: Real, const W: usize>(sums: &[T; W], out: &mut [T], into: Into<'_, T>, row: usize, at: Place) {
+    let scale = match into {
+        Into::AddScaled(scale) => scale[at.first + row],
+        Into::Set | Into::Add => T::ONE,
+    };
+    let out = &mut out[at.column..];
+    if let Some(out) = out.first_chunk_mut::<W>() {
+        for c in 0..W {
+            out[c] = scale.mul_add(sums[c], out[c]);
+        }
+    } else {
+        // A copy: reading `sums` at a variable index would keep it out of the registers.
+        let sums = std::hint::black_box(*sums);
+        for (out, sum) in out.iter_mut().zip(sums) {
+            *out = scale.mul_add(sum, *out);
+        }
+    }
+}
+
+/// Rows whose products are summed before they go to memory.
+const DEPTH_ROWS: usize = 64;
+/// The left matrix has so many columns that threads share those; below it they share the rows.
+const WIDE: usize = 512;
+/// Into how many fixed pieces the rows are cut at most.
+const PIECES: usize = 16;
+/// Rows that a piece has at least.
+const PIECE_ROWS: usize = 512;
+
+/// out += aᵀ · g.
+///
+/// Shapes: `a` rows × k, `g` rows × n, `out` k × n. Wide `a`: each row of the output is summed by one thread over
+/// all rows in order. Otherwise rows are cut into fixed pieces (a function of the shape alone), summed apart in
+/// `partial` and added in order.
+pub(crate) fn transposed_matmul<T: Real>(
+    threads: &Threads,
+    a: &[T],
+    g: &[T],
+    (k, n): (usize, usize),
+    partial: &mut Vec<T>,
+    out: &mut [T],
+) {
+    if k == 0 || n == 0 || a.is_empty() {
+        return;
+    }
+    let rows = a.len() / k;
+    if k >= WIDE {
+        threads.rows(out, n, 8 * TILE_ROWS, |first, out| {
+            with_simd(
+                #[inline(always)]
+                || outer_block(a, g, (k, n), 0..rows, first, out),
+            );
+        });
+        return;
+    }
+    let pieces = (rows / PIECE_ROWS).clamp(1, PIECES);
+    let piece_rows = rows.div_ceil(pieces);
+    partial.clear();
+    partial.resize(pieces * k * n, T::ZERO);
+    threads.rows(partial, k * n, 1, |piece, partial| {
+        let rows = (piece * piece_rows).min(rows)..((piece + 1) * piece_rows).min(rows);
+        with_simd(
+            #[inline(always)]
+            || outer_block(a, g, (k, n), rows, 0, partial),
+        );
+    });
+    for piece in partial.chunks_exact(k * n) {
+        for (out, &p) in out.iter_mut().zip(piece) {
+            *out += p;
+        }
+    }
+}
+
+/// out += Σ_i a_i[first..] ⊗ g_i over `rows`, for as many columns of `a` as `out` has rows.
+#[inline(always)]
+fn outer_block<T: Real>(
+    a: &[T],
+    g: &[T],
+    (k, n): (usize, usize),
+    rows: std::ops::Range<usize>,
+    first: usize,
+    out: &mut [T],
+) {
+    let ks = out.len() / n;
+    let mut from = rows.start;
+    while from < rows.end {
+        let to = rows.end.min(from + DEPTH_ROWS);
+        let (a, g) = (&a[from * k..to * k], &g[from * n..to * n]);
+        let mut row = 0;
+        while row < ks {
+            let tall = row + TILE_ROWS <= ks;
+            let mut column = 0;
+            while column < n {
+                let place = (first, row, column);
+                let left = n - column;
+                match (tall, left) {
+                    (true, 16..) => outer_tile::<T, TILE_ROWS, TILE_COLUMNS>(a, g, (k, n), place, out),
+                    (true, 8..) => outer_tile::<T, TILE_ROWS, NARROW>(a, g, (k, n), place, out),
+                    (true, _) => outer_tile::<T, TILE_ROWS, 1>(a, g, (k, n), place, out),
+                    (false, 16..) => outer_tile::<T, 1, TILE_COLUMNS>(a, g, (k, n), place, out),
+                    (false, 8..) => outer_tile::<T, 1, NARROW>(a, g, (k, n), place, out),
+                    (false, _) => outer_tile::<T, 1, 1>(a, g, (k, n), place, out),
+                }
+                column += match left {
+                    16.. => TILE_COLUMNS,
+                    8.. => NARROW,
+                    _ => 1,
+                };
+            }
+            row += if tall { TILE_ROWS } else { 1 };
+        }
+        from = to;
+    }
+}
+
+#[inline(always)]
+fn outer_tile<T: Real, const R: usize, const W: usize>(
+    a: &[T],
+    g: &[T],
+    (k, n): (usize, usize),
+    (first, row, column): (usize, usize, usize),
+    out: &mut [T],
+) {
+    let mut sum = [[T::ZERO; W]; R];
+    for (a, g) in a.chunks_exact(k).zip(g.chunks_exact(n)) {
+        let a: &[T; R] = a[first + row..][..R].try_into().expect("a slice of R numbers");
+        let g: &[T; W] = g[column..][..W].try_into().expect("a slice of W numbers");
+        for r in 0..R {
+            for c in 0..W {
+                sum[r][c] = a[r].mul_add(g[c], sum[r][c]);
+            }
+        }
+    }
+    for r in 0..R {
+        let out = out[(row + r) * n + column..].first_chunk_mut::<W>().expect("the tile lies inside");
+        for c in 0..W {
+            out[c] += sum[r][c];
+        }
+    }
+}
+
+/// out += a · b for small matrices of parameters: `a` rows × depth, `b` depth × columns. One thread.
+pub(crate) fn small_matmul<T: Real>(a: &[T], b: &[T], (depth, columns): (usize, usize), out: &mut [T]) {
+    with_simd(
+        #[inline(always)]
+        || {
+            for (a, out) in a.chunks_exact(depth).zip(out.chunks_exact_mut(columns)) {
+                for (&x, b) in a.iter().zip(b.chunks_exact(columns)) {
+                    for (out, &b) in out.iter_mut().zip(b) {
+                        *out = x.mul_add(b, *out);
+                    }
+                }
+            }
+        },
+    );
+}

@@ -1,0 +1,271 @@
+//! Weighted mean, minimum, maximum and standard deviation over the in-edges of each node, and their gradients.
+//!
+//! An edge counts when its weight is positive. With s = Σ w: mean μ = Σ w v / s, variance Σ w (v − μ)² / s in two
+//! passes (no cancellation), std = √variance. Variances of at most [`FLAT`] give std 0 and no gradient, because √
+//! has no slope at 0. A node without such an edge gets zeros.
+
+use crate::kernels::spmm::Csr;
+use crate::real::Real;
+use crate::simd::with_simd;
+use crate::threads::Threads;
+
+/// A variance up to this counts as none.
+const FLAT: f64 = 1e-5;
+/// How many statistics there are; in a row they stand one after another: mean, minimum, maximum, std.
+pub(crate) const STATISTICS: usize = 4;
+
+/// The four statistics of the rows of `dense` that the in-edges of each node lead from.
+///
+/// Shapes: `dense` nodes × `width`, `out` nodes × (4 · width). Cost: two gathers of a row per edge.
+pub(crate) fn segment_statistics<T: Real>(
+    threads: &Threads,
+    edges: Csr<'_, T>,
+    dense: &[T],
+    width: usize,
+    out: &mut [T],
+) {
+    threads.nodes(
+        edges.offsets,
+        |i| i * STATISTICS * width,
+        out,
+        |nodes, out| {
+            with_simd(
+                #[inline(always)]
+                || {
+                    for (i, out) in nodes.zip(out.chunks_exact_mut(STATISTICS * width)) {
+                        node_statistics(edges, i, dense, width, out);
+                    }
+                },
+            );
+        },
+    );
+}
+
+#[inline(always)]
+fn node_statistics<T: Real>(edges: Csr<'_, T>, i: usize, dense: &[T], width: usize, out: &mut [T]) {
+    let (mean, rest) = out.split_at_mut(width);
+    let (low, rest) = rest.split_at_mut(width);
+    let (high, std) = rest.split_at_mut(width);
+    mean.fill(T::ZERO);
+    std.fill(T::ZERO);
+    low.fill(T::MAX);
+    high.fill(T::MIN);
+    let mut total = T::ZERO;
+    for (weight, row) in neighbours(edges, i, dense, width) {
+        total += weight;
+        for c in 0..width {
+            mean[c] = weight.mul_add(row[c], mean[c]);
+            low[c] = low[c].min(row[c]);
+            high[c] = high[c].max(row[c]);
+        }
+    }
+    if total == T::ZERO {
+        low.fill(T::ZERO);
+        high.fill(T::ZERO);
+        return;
+    }
+    let share = T::ONE / total;
+    for mean in &mut *mean {
+        *mean *= share;
+    }
+    for (weight, row) in neighbours(edges, i, dense, width) {
+        for c in 0..width {
+            let off = row[c] - mean[c];
+            std[c] = (weight * off).mul_add(off, std[c]);
+        }
+    }
+    let flat = T::of(FLAT);
+    for std in &mut *std {
+        let variance = *std * share;
+        *std = if variance > flat { variance.sqrt() } else { T::ZERO };
+    }
+}
+
+/// The in-edges of a node that count: their weights and the rows they lead from.
+#[inline(always)]
+fn neighbours<'a, T: Real>(
+    edges: Csr<'a, T>,
+    i: usize,
+    dense: &'a [T],
+    width: usize,
+) -> impl Iterator<Item = (T, &'a [T])> {
+    let range = edges.offsets[i]..edges.offsets[i + 1];
+    let (columns, weights) = (&edges.columns[range.clone()], &edges.values[range]);
+    columns
+        .iter()
+        .zip(weights)
+        .filter(|(_, weight)| **weight > T::ZERO)
+        .map(move |(&j, &weight)| (weight, &dense[j as usize * width..][..width]))
+}
+
+/// What an edge's source needs to know about its target, made once per node by [`spread`]: six rows of `width`
+/// numbers.
+pub(crate) const SPREAD: usize = 6;
+
+/// Prepares the gradient by the gathered rows. With gradients m, n, x, d of mean, minimum, maximum and std, the row v
+/// of an edge with weight w receives
+/// w · (m / s + d (v − μ) / (s · std)) + \[v = min\] n / ties + \[v = max\] x / ties,
+/// so `out` holds for each target: m / s − d μ / (s · std), d / (s · std), min, n / ties, max, x / ties. Equal
+/// extremes share their gradient, as in PyTorch.
+///
+/// Shapes: `statistics` and `gradient` nodes × (4 · width), `out` nodes × (6 · width).
+pub(crate) fn spread<T: Real>(
+    threads: &Threads,
+    edges: Csr<'_, T>,
+    dense: &[T],
+    width: usize,
+    (statistics, gradient): (&[T], &[T]),
+    out: &mut [T],
+) {
+    threads.nodes(
+        edges.offsets,
+        |i| i * SPREAD * width,
+        out,
+        |nodes, out| {
+            with_simd(
+                #[inline(always)]
+                || {
+                    for (i, out) in nodes.zip(out.chunks_exact_mut(SPREAD * width)) {
+                        let statistics = &statistics[i * STATISTICS * width..][..STATISTICS * width];
+                        let gradient = &gradient[i * STATISTICS * width..][..STATISTICS * width];
+                        node_spread(edges, i, dense, width, statistics, gradient, out);
+                    }
+                },
+            );
+        },
+    );
+}
+
+#[inline(always)]
+fn node_spread<T: Real>(
+    edges: Csr<'_, T>,
+    i: usize,
+    dense: &[T],
+    width: usize,
+    statistics: &[T],
+    gradient: &[T],
+    out: &mut [T],
+) {
+    out.fill(T::ZERO);
+    let [mean, low, high, std] = quarters(statistics, width);
+    let [d_mean, d_low, d_high, d_std] = quarters(gradient, width);
+    let (constant, rest) = out.split_at_mut(width);
+    let (slope, rest) = rest.split_at_mut(width);
+    let (low_value, rest) = rest.split_at_mut(width);
+    let (low_share, rest) = rest.split_at_mut(width);
+    let (high_value, high_share) = rest.split_at_mut(width);
+    let mut total = T::ZERO;
+    for (weight, row) in neighbours(edges, i, dense, width) {
+        total += weight;
+        for c in 0..width {
+            low_share[c] += if row[c] == low[c] { T::ONE } else { T::ZERO };
+            high_share[c] += if row[c] == high[c] { T::ONE } else { T::ZERO };
+        }
+    }
+    if total == T::ZERO {
+        return;
+    }
+    low_value.copy_from_slice(low);
+    high_value.copy_from_slice(high);
+    let share = T::ONE / total;
+    for c in 0..width {
+        low_share[c] = d_low[c] / low_share[c];
+        high_share[c] = d_high[c] / high_share[c];
+        slope[c] = if std[c] > T::ZERO { d_std[c] * share / std[c] } else { T::ZERO };
+        constant[c] = d_mean[c] * share - slope[c] * mean[c];
+    }
+}
+
+#[inline(always)]
+fn quarters<T>(row: &[T], width: usize) -> [&[T]; STATISTICS] {
+    let (a, rest) = row.split_at(width);
+    let (b, rest) = rest.split_at(width);
+    let (c, d) = rest.split_at(width);
+    [a, b, c, d]
+}
+
+/// The gradient by the gathered rows: each node j adds up what its out-edges' targets hold for it in `spread`.
+///
+/// `out_edges` are the edges by source. Shapes: `dense` and `out` nodes × `width`, `spread` nodes × (6 · width).
+pub(crate) fn gather_spread<T: Real>(
+    threads: &Threads,
+    out_edges: Csr<'_, T>,
+    dense: &[T],
+    width: usize,
+    spread: &[T],
+    out: &mut [T],
+) {
+    threads.nodes(
+        out_edges.offsets,
+        |j| j * width,
+        out,
+        |nodes, out| {
+            with_simd(
+                #[inline(always)]
+                || {
+                    for (j, out) in nodes.zip(out.chunks_exact_mut(width)) {
+                        out.fill(T::ZERO);
+                        let v = &dense[j * width..][..width];
+                        for (weight, row) in neighbours(out_edges, j, spread, SPREAD * width) {
+                            let (constant, rest) = row.split_at(width);
+                            let (slope, rest) = rest.split_at(width);
+                            let (low, rest) = rest.split_at(width);
+                            let (low_share, rest) = rest.split_at(width);
+                            let (high, high_share) = rest.split_at(width);
+                            for c in 0..width {
+                                let smooth = weight * slope[c].mul_add(v[c], constant[c]);
+                                let at_low = if v[c] == low[c] { low_share[c] } else { T::ZERO };
+                                let at_high = if v[c] == high[c] { high_share[c] } else { T::ZERO };
+                                out[c] += smooth + (at_low + at_high);
+                            }
+                        }
+                    }
+                },
+            );
+        },
+    );
+}
+
+/// The gradient by the weights through mean and std: out_e += Σ_c m_c (v_c − μ_c) / s + d_c ((v_c − μ_c)² − std_c²) /
+/// (2 s std_c). Minimum and maximum do not move with a positive weight.
+pub(crate) fn weight_gradient<T: Real>(
+    threads: &Threads,
+    edges: Csr<'_, T>,
+    dense: &[T],
+    width: usize,
+    (statistics, gradient): (&[T], &[T]),
+    out: &mut [T],
+) {
+    let half = T::of(0.5);
+    threads.nodes(
+        edges.offsets,
+        |i| edges.offsets[i],
+        out,
+        |nodes, out| {
+            let first = edges.offsets[nodes.start];
+            for i in nodes {
+                let [mean, _, _, std] =
+                    quarters(&statistics[i * STATISTICS * width..][..STATISTICS * width], width);
+                let [d_mean, _, _, d_std] =
+                    quarters(&gradient[i * STATISTICS * width..][..STATISTICS * width], width);
+                let range = edges.offsets[i]..edges.offsets[i + 1];
+                let total: T = edges.values[range.clone()].iter().copied().sum();
+                if total == T::ZERO {
+                    continue;
+                }
+                for e in range {
+                    let v = &dense[edges.columns[e] as usize * width..][..width];
+                    let mut sum = T::ZERO;
+                    for c in 0..width {
+                        let off = v[c] - mean[c];
+                        sum += d_mean[c] * off;
+                        if std[c] > T::ZERO {
+                            sum += d_std[c] * half * (off * off - std[c] * std[c]) / std[c];
+                        }
+                    }
+                    out[e - first] += sum / total;
+                }
+            }
+        },
+    );
+}

@@ -1,0 +1,191 @@
+//! out = activation(P(X) · W [+ X · R] + b): propagation and a linear map, in the cheaper order.
+//!
+//! P(X · W) = P(X) · W. Which order is cheaper depends on the widths; what stays the same from call to call is kept:
+//! - map first: X · W of constant features is kept while the parameters stay. Evaluation leaves it behind for the next
+//!   training step, so one product a epoch is enough.
+//! - propagate first: P(X) of constant features is kept while the edge weights stay, and needs no backward pass.
+
+use crate::inputs::{Input, Matrix, Scratch};
+use crate::kernels::columns::column_sums;
+use crate::kernels::dense::{Into, matmul};
+use crate::kernels::finish::Finish;
+use crate::kernels::spmm::{Start, spmm};
+use crate::layers::{Activation, Context, Wanted, ensure};
+use crate::real::Real;
+
+/// The linear maps of the layer: W on what comes along edges, R (if any) on the node itself.
+#[derive(Clone, Copy)]
+pub(crate) struct Maps<'a, T> {
+    /// Inputs × width.
+    pub(crate) edges: &'a [T],
+    /// Inputs × width.
+    pub(crate) root: Option<&'a [T]>,
+    pub(crate) bias: &'a [T],
+}
+
+/// Where the gradients of [`Maps`] are added.
+pub(crate) struct MapGradients<'a, T> {
+    pub(crate) edges: &'a mut [T],
+    pub(crate) root: Option<&'a mut [T]>,
+    pub(crate) bias: &'a mut [T],
+}
+
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Order {
+    MapFirst,
+    PropagateFirst,
+}
+
+/// The layer's memory.
+#[derive(Default)]
+pub(crate) struct Propagated<T> {
+    /// X · W (map first) and the parameter version and width it belongs to.
+    product: Vec<T>,
+    /// X · R, kept with it.
+    root_product: Vec<T>,
+    product_of: Option<(u64, usize)>,
+    /// P(X) (propagate first) and the structure version it belongs to.
+    mixed: Vec<T>,
+    mixed_of: Option<u64>,
+    /// The gradient by `product` or `mixed`.
+    gradient: Vec<T>,
+    scratch: Scratch<T>,
+}
+
+impl<T: Real> Propagated<T> {
+    /// Propagation costs its width per edge. Constant dense inputs are propagated once per structure; otherwise each of
+    /// training, its backward pass and evaluation propagates once, before or after the map.
+    fn order(input: &Input<'_, T>, width: usize) -> Order {
+        let narrow_enough = if input.constant { 2 * width } else { width };
+        match input.matrix {
+            Matrix::Dense(_) if input.columns <= narrow_enough => Order::PropagateFirst,
+            _ => Order::MapFirst,
+        }
+    }
+
+    pub(crate) fn forward(
+        &mut self,
+        context: Context<'_, T>,
+        input: Input<'_, T>,
+        maps: Maps<'_, T>,
+        activation: Activation,
+        out: &mut [T],
+    ) {
+        let Context { threads, structure, version } = context;
+        let width = maps.bias.len();
+        let finish = activation.finish(maps.bias);
+        match Self::order(&input, width) {
+            Order::MapFirst => {
+                let product = ensure(&mut self.product, input.rows * width);
+                let kept = input.constant && self.product_of == Some((version, width));
+                if !kept {
+                    input.times(
+                        threads,
+                        &mut self.scratch,
+                        (maps.edges, width),
+                        false,
+                        product,
+                        Finish::Keep,
+                    );
+                }
+                if let Some(root) = maps.root {
+                    let root_product = ensure(&mut self.root_product, input.rows * width);
+                    if !kept {
+                        input.times(
+                            threads,
+                            &mut self.scratch,
+                            (root, width),
+                            false,
+                            root_product,
+                            Finish::Keep,
+                        );
+                    }
+                    out.copy_from_slice(root_product);
+                    spmm(threads, structure.in_edges(), (product, width), Start::Output, out, finish);
+                } else {
+                    structure.propagate(threads, (product, width), out, finish);
+                }
+                self.product_of = Some((version, width));
+            }
+            Order::PropagateFirst => {
+                let Matrix::Dense(rows) = input.matrix else {
+                    unreachable!("sparse inputs are mapped first")
+                };
+                let mixed = ensure(&mut self.mixed, input.rows * input.columns);
+                if !(input.constant && self.mixed_of == Some(structure.version())) {
+                    structure.propagate(threads, (rows, input.columns), mixed, Finish::Keep);
+                    self.mixed_of = Some(structure.version());
+                }
+                let last = if maps.root.is_some() { Finish::Keep } else { finish };
+                self.scratch.panels.pack(maps.edges, input.columns, width);
+                matmul(threads, mixed, &self.scratch.panels, out, Into::Set, last);
+                if let Some(root) = maps.root {
+                    input.times(threads, &mut self.scratch, (root, width), true, out, finish);
+                }
+            }
+        }
+    }
+
+    /// `d_out` is the gradient by the output before its activation.
+    pub(crate) fn backward(
+        &mut self,
+        context: Context<'_, T>,
+        input: Input<'_, T>,
+        maps: Maps<'_, T>,
+        d_out: &[T],
+        gradients: MapGradients<'_, T>,
+        wanted: Wanted<'_, T>,
+    ) {
+        let Context { threads, structure, .. } = context;
+        let width = maps.bias.len();
+        let scratch = &mut self.scratch;
+        column_sums(threads, d_out, width, &mut scratch.partial, gradients.bias);
+        if let Some(root) = gradients.root {
+            input.transposed_times_add(threads, scratch, (d_out, width), root);
+        }
+        // The gradient by the input is finished by whichever product is added last.
+        let last = |finish| if maps.root.is_some() { Finish::Keep } else { finish };
+        let d_input = match Self::order(&input, width) {
+            Order::MapFirst => {
+                if let Some(edges) = wanted.edges {
+                    let product = &self.product[..input.rows * width];
+                    structure.add_value_gradient(threads, (product, d_out, width), edges);
+                }
+                let d_product = ensure(&mut self.gradient, input.rows * width);
+                structure.propagate_back(threads, (d_out, width), d_product, Finish::Keep);
+                input.transposed_times_add(threads, scratch, (d_product, width), gradients.edges);
+                wanted.input.map(|wanted| {
+                    scratch.panels.pack_transposed(maps.edges, width, input.columns);
+                    matmul(threads, d_product, &scratch.panels, wanted.out, Into::Set, last(wanted.finish));
+                    wanted
+                })
+            }
+            Order::PropagateFirst => {
+                let mixed = Input::hidden(&self.mixed, input.rows, input.columns);
+                mixed.transposed_times_add(threads, scratch, (d_out, width), gradients.edges);
+                if wanted.input.is_none() && wanted.edges.is_none() {
+                    return;
+                }
+                let d_mixed = ensure(&mut self.gradient, input.rows * input.columns);
+                scratch.panels.pack_transposed(maps.edges, width, input.columns);
+                matmul(threads, d_out, &scratch.panels, d_mixed, Into::Set, Finish::Keep);
+                if let (Some(edges), Matrix::Dense(rows)) = (wanted.edges, input.matrix) {
+                    structure.add_value_gradient(threads, (rows, d_mixed, input.columns), edges);
+                }
+                wanted.input.map(|wanted| {
+                    structure.propagate_back(
+                        threads,
+                        (d_mixed, input.columns),
+                        wanted.out,
+                        last(wanted.finish),
+                    );
+                    wanted
+                })
+            }
+        };
+        if let (Some(root), Some(d_input)) = (maps.root, d_input) {
+            scratch.panels.pack_transposed(root, width, input.columns);
+            matmul(threads, d_out, &scratch.panels, d_input.out, Into::Add, d_input.finish);
+        }
+    }
+}

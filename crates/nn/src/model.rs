@@ -1,0 +1,491 @@
+//! The model: two convolutions with ReLU and dropout between, then a linear decoder without bias.
+//!
+//! The decoder D follows the last convolution with nothing between, so logits are computed by that convolution with its
+//! final map (W, b) replaced by (W · D, b · D). The last propagation then is as wide as there are classes instead of as
+//! wide as the hidden layer. Embeddings, the convolution's own output, are computed when asked for.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use edgepace_graph::{Features, Graph, check_weights};
+
+use crate::adam::Adam;
+use crate::error::NnError;
+use crate::evaluation::{Evaluation, predict};
+use crate::fold::Folded;
+use crate::inputs::{Input, Inputs};
+use crate::kernels::finish::Finish;
+use crate::kernels::loss::node_losses;
+use crate::layers::{
+    Activation, Affine, AffineGradient, Context, Convolution, Gcn, Gin, InputGradient, Pna, Sage, Wanted,
+    ensure,
+};
+use crate::parameters::{Initial, Parameter, Parameters, Spec};
+use crate::random::Dropout;
+use crate::real::Real;
+use crate::structure::{Normalisation, Structure, ValueGradient};
+use crate::task::Task;
+use crate::threads::Threads;
+
+/// Which convolution a model is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Backbone {
+    /// Graph convolutional network (Kipf and Welling, 2017).
+    Gcn,
+    /// Graph isomorphism network (Xu et al., 2019).
+    Gin,
+    /// GraphSAGE with the mean (Hamilton et al., 2017).
+    Sage,
+    /// Principal neighbourhood aggregation (Corso et al., 2020).
+    Pna,
+    /// No edges at all: the control that tells what the graph is worth.
+    Mlp,
+}
+
+impl Backbone {
+    /// Every backbone.
+    pub const ALL: [Self; 5] = [Self::Gcn, Self::Gin, Self::Sage, Self::Pna, Self::Mlp];
+
+    /// Its name in commands and files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Gcn => "gcn",
+            Self::Gin => "gin",
+            Self::Sage => "sage",
+            Self::Pna => "pna",
+            Self::Mlp => "mlp",
+        }
+    }
+}
+
+/// Settings of a [`Model`]; the defaults are the paper's.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ModelConfig {
+    /// The convolution.
+    pub backbone: Backbone,
+    /// Units of the hidden layer and of the embedding, at least 1.
+    pub hidden: usize,
+    /// Share of hidden units that are dropped in training, in [0, 1).
+    pub dropout: f64,
+    /// ε of GIN: a node's own share is 1 + ε.
+    pub gin_epsilon: f64,
+}
+
+impl ModelConfig {
+    /// The paper's settings for a backbone.
+    pub fn new(backbone: Backbone) -> Self {
+        Self { backbone, hidden: 64, dropout: 0.5, gin_epsilon: 0.1 }
+    }
+
+    fn check(&self, outputs: usize) -> Result<(), NnError> {
+        let refuse = |field, found: String, expected| Err(NnError::Config { field, found, expected });
+        if self.hidden == 0 {
+            return refuse("hidden", "0".into(), "at least 1");
+        }
+        if !(0.0..1.0).contains(&self.dropout) {
+            return refuse("dropout", self.dropout.to_string(), "in [0, 1)");
+        }
+        if !self.gin_epsilon.is_finite() {
+            return refuse("gin_epsilon", self.gin_epsilon.to_string(), "a finite number");
+        }
+        if outputs == 0 {
+            return refuse("outputs", "0".into(), "at least 1: the number of classes or labels");
+        }
+        Ok(())
+    }
+}
+
+/// Which gradients a backward pass computes beside those by parameters.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Extra {
+    /// By edge weights.
+    pub edges: bool,
+    /// By input features.
+    pub inputs: bool,
+}
+
+/// A two-layer GNN on one graph, with every buffer that training needs.
+///
+/// After the first epoch neither training nor evaluation allocates. Results are the same bits for any number of threads.
+pub struct Model<T: Real> {
+    config: ModelConfig,
+    outputs: usize,
+    threads: Threads,
+    graph: Arc<Graph>,
+    structure: Structure<T>,
+    inputs: Inputs<T>,
+    parameters: Parameters<T>,
+    seed: u64,
+    convolutions: [Box<dyn Convolution<T>>; 2],
+    layout: [LayerLayout; 2],
+    decoder: Range<usize>,
+    folded: Folded<T>,
+    hidden: Vec<T>,
+    logits: Vec<T>,
+    predictions: Vec<u32>,
+    embeddings: Vec<T>,
+    losses: Vec<T>,
+    gradients: Gradients<T>,
+}
+
+/// Where a layer's parameters lie in the flat vector: inner ones, then the last map's weight and bias.
+struct LayerLayout {
+    inner: Range<usize>,
+    weight: Range<usize>,
+    bias: Range<usize>,
+}
+
+impl LayerLayout {
+    fn view<'a, T>(&self, flat: &'a [T]) -> (&'a [T], Affine<'a, T>) {
+        let last = Affine { weight: &flat[self.weight.clone()], bias: &flat[self.bias.clone()] };
+        (&flat[self.inner.clone()], last)
+    }
+
+    fn view_mut<'a, T>(&self, flat: &'a mut [T]) -> (&'a mut [T], AffineGradient<'a, T>) {
+        let (inner, rest) = flat[self.inner.start..self.bias.end].split_at_mut(self.inner.len());
+        let (weight, bias) = rest.split_at_mut(self.weight.len());
+        (inner, AffineGradient { weight, bias })
+    }
+}
+
+#[derive(Default)]
+struct Gradients<T> {
+    parameters: Vec<T>,
+    logits: Vec<T>,
+    hidden: Vec<T>,
+    inputs: Vec<T>,
+    edges: ValueGradient<T>,
+}
+
+impl<T: Real> Model<T> {
+    /// A model with freshly drawn parameters, every edge with weight 1.
+    ///
+    /// `outputs` is the number of classes or of labels.
+    ///
+    /// # Errors
+    /// A setting is out of range, or the features have not one row per node.
+    pub fn new(
+        graph: Arc<Graph>,
+        features: &Features,
+        outputs: usize,
+        config: ModelConfig,
+        seed: u64,
+        threads: &Threads,
+    ) -> Result<Self, NnError> {
+        config.check(outputs)?;
+        if features.rows() != graph.nodes() {
+            return Err(NnError::Size {
+                field: "features",
+                found: features.rows(),
+                expected: graph.nodes(),
+                reason: "one row per node",
+            });
+        }
+        let inputs = Inputs::new(features);
+        let log_degree = mean_log_degree(&graph);
+        let convolution = |inputs: usize| -> Box<dyn Convolution<T>> {
+            match config.backbone {
+                Backbone::Gcn | Backbone::Mlp => Box::new(Gcn::new(inputs, config.hidden)),
+                Backbone::Gin => Box::new(Gin::new(inputs, config.hidden)),
+                Backbone::Sage => Box::new(Sage::new(inputs, config.hidden)),
+                Backbone::Pna => Box::new(Pna::new(inputs, config.hidden, log_degree)),
+            }
+        };
+        let convolutions = [convolution(inputs.columns()), convolution(config.hidden)];
+        let mut specs = Vec::new();
+        let layout = [0, 1].map(|layer| add_specs(&mut specs, &*convolutions[layer], layer));
+        let decoder_start = layout[1].bias.end;
+        let initial = Initial::Kaiming { fan_in: config.hidden };
+        specs.push(Spec::new("decoder.weight", config.hidden, outputs, initial));
+        let last_depth = layout[1].weight.len() / config.hidden;
+        let structure = Structure::new(threads, structure_graph(&config, &graph)?, normalisation(&config));
+        Ok(Self {
+            outputs,
+            threads: threads.clone(),
+            structure,
+            inputs,
+            parameters: Parameters::new(specs, seed),
+            seed,
+            convolutions,
+            layout,
+            decoder: decoder_start..decoder_start + config.hidden * outputs,
+            folded: Folded::new(last_depth, config.hidden, outputs),
+            hidden: Vec::new(),
+            logits: Vec::new(),
+            predictions: Vec::new(),
+            embeddings: Vec::new(),
+            losses: Vec::new(),
+            gradients: Gradients::default(),
+            graph,
+            config,
+        })
+    }
+
+    /// The settings.
+    pub fn config(&self) -> &ModelConfig {
+        &self.config
+    }
+
+    /// The graph that it trains on.
+    pub fn graph(&self) -> &Arc<Graph> {
+        &self.graph
+    }
+
+    /// The thread budget.
+    pub fn threads(&self) -> &Threads {
+        &self.threads
+    }
+
+    /// How many numbers the parameters are.
+    pub fn parameter_count(&self) -> usize {
+        self.parameters.values.len()
+    }
+
+    /// Every parameter by name.
+    pub fn parameters(&self) -> impl Iterator<Item = Parameter<'_, T>> {
+        self.parameters.named(&self.parameters.values)
+    }
+
+    /// Replaces one parameter.
+    ///
+    /// # Errors
+    /// There is no parameter of that name, it has another size, or a value is not finite.
+    pub fn set_parameter(&mut self, name: &str, values: &[T]) -> Result<(), NnError> {
+        let Some(range) = self.parameters.range(name) else {
+            return Err(NnError::Config {
+                field: "parameter",
+                found: name.into(),
+                expected: "one of the names that `parameters` lists",
+            });
+        };
+        if values.len() != range.len() {
+            return Err(NnError::Size {
+                field: "parameter",
+                found: values.len(),
+                expected: range.len(),
+                reason: "rows · columns of the parameter",
+            });
+        }
+        if let Some(position) = values.iter().position(|&v| !Into::<f64>::into(v).is_finite()) {
+            let value = values[position].into();
+            return Err(NnError::Value { field: "parameter", position, value, expected: "finite" });
+        }
+        self.parameters.values[range].copy_from_slice(values);
+        self.parameters.version += 1;
+        Ok(())
+    }
+
+    /// Takes one weight per edge id and re-normalises; 0 means that the edge is not there.
+    ///
+    /// # Errors
+    /// Not one weight per edge, or one that is negative or not finite.
+    pub fn set_edge_weights(&mut self, weights: &[T]) -> Result<(), NnError> {
+        if self.config.backbone == Backbone::Mlp {
+            check_weights(&self.graph, weights)?;
+        } else {
+            self.structure.set_weights(&self.threads, weights)?;
+        }
+        Ok(())
+    }
+
+    /// Goes on with the same parameters on another graph of the same nodes, every edge with weight 1.
+    ///
+    /// # Errors
+    /// The graph has another number of nodes.
+    pub fn set_graph(&mut self, graph: Arc<Graph>) -> Result<(), NnError> {
+        if graph.nodes() != self.graph.nodes() {
+            return Err(NnError::Size {
+                field: "graph",
+                found: graph.nodes(),
+                expected: self.graph.nodes(),
+                reason: "the nodes of the graph that the model was made for",
+            });
+        }
+        let version = self.structure.version();
+        let pattern = structure_graph(&self.config, &graph)?;
+        self.structure = Structure::new(&self.threads, pattern, normalisation(&self.config));
+        self.structure.succeed(version);
+        self.graph = graph;
+        Ok(())
+    }
+
+    /// One training epoch: forward with the dropout of `epoch`, loss, backward, optimiser step. Returns the loss before
+    /// the step.
+    ///
+    /// # Errors
+    /// The task or the optimiser belongs to another size of graph or model.
+    pub fn train(&mut self, task: &Task<T>, optimiser: &mut Adam<T>, epoch: u32) -> Result<f64, NnError> {
+        let loss = self.gradients(task, Some(epoch), Extra::default())?;
+        optimiser.step(&self.threads, &mut self.parameters.values, &self.gradients.parameters)?;
+        self.parameters.version += 1;
+        Ok(loss)
+    }
+
+    /// The loss and its gradients without a step; without dropout when `epoch` is `None`.
+    ///
+    /// # Errors
+    /// The task does not fit the model.
+    pub fn gradients(&mut self, task: &Task<T>, epoch: Option<u32>, extra: Extra) -> Result<f64, NnError> {
+        task.fits(self.graph.nodes(), self.outputs)?;
+        let dropout = epoch.and_then(|epoch| Dropout::new(self.seed, epoch, self.config.dropout));
+        self.forward(dropout);
+        let (nodes, width) = (self.graph.nodes(), self.folded.width());
+        let losses = ensure(&mut self.losses, nodes);
+        let d_logits = ensure(&mut self.gradients.logits, nodes * width);
+        let logits = (&self.logits[..], width);
+        node_losses(&self.threads, task.labels(), task.shares(), logits, losses, d_logits);
+        let loss = task.mean(losses);
+        self.backward(dropout, extra);
+        Ok(loss)
+    }
+
+    /// A pass without dropout over all nodes.
+    pub fn evaluate(&mut self) -> Evaluation<'_, T> {
+        self.forward(None);
+        let (nodes, stride) = (self.graph.nodes(), self.folded.width());
+        let logits = &self.logits[..nodes * stride];
+        self.predictions.resize(nodes, 0);
+        predict(&self.threads, (logits, stride), self.outputs, &mut self.predictions);
+        Evaluation { logits, stride, outputs: self.outputs, predictions: &self.predictions }
+    }
+
+    /// The embeddings z, the output of the last convolution without dropout: nodes × hidden, row-major.
+    pub fn embeddings(&mut self) -> &[T] {
+        self.forward(None);
+        let context =
+            Context { threads: &self.threads, structure: &self.structure, version: self.parameters.version };
+        let (nodes, units) = (self.graph.nodes(), self.config.hidden);
+        let out = ensure(&mut self.embeddings, nodes * units);
+        let input = Input::hidden(&self.hidden, nodes, units);
+        let parameters = self.layout[1].view(&self.parameters.values);
+        self.convolutions[1].forward(context, input, parameters, Activation::Linear, out);
+        out
+    }
+
+    /// The loss of each node in the latest call of `train` or `gradients`; 0 for nodes without weight in the task.
+    pub fn node_losses(&self) -> &[T] {
+        &self.losses
+    }
+
+    /// The latest gradient by each parameter.
+    pub fn parameter_gradients(&self) -> impl Iterator<Item = Parameter<'_, T>> {
+        self.parameters.named(&self.gradients.parameters)
+    }
+
+    /// The latest gradient by edge weight, one per edge id; empty when none was asked for.
+    pub fn edge_gradients(&self) -> &[T] {
+        &self.gradients.edges.values
+    }
+
+    /// The latest gradient by input features, nodes × features; empty when none was asked for.
+    pub fn input_gradients(&self) -> &[T] {
+        &self.gradients.inputs
+    }
+
+    fn forward(&mut self, dropout: Option<Dropout>) {
+        let context =
+            Context { threads: &self.threads, structure: &self.structure, version: self.parameters.version };
+        let (nodes, units) = (self.graph.nodes(), self.config.hidden);
+        let values = &self.parameters.values;
+        let hidden = ensure(&mut self.hidden, nodes * units);
+        let [first, last] = &mut self.convolutions;
+        let activation = Activation::Relu(dropout);
+        first.forward(context, self.inputs.view(), self.layout[0].view(values), activation, hidden);
+        let (inner, own) = self.layout[1].view(values);
+        let folded = self.folded.fold(own, &values[self.decoder.clone()]);
+        let logits = ensure(&mut self.logits, nodes * folded.width());
+        last.forward(
+            context,
+            Input::hidden(hidden, nodes, units),
+            (inner, folded),
+            Activation::Linear,
+            logits,
+        );
+    }
+
+    fn backward(&mut self, dropout: Option<Dropout>, extra: Extra) {
+        let context =
+            Context { threads: &self.threads, structure: &self.structure, version: self.parameters.version };
+        let (nodes, units) = (self.graph.nodes(), self.config.hidden);
+        let values = &self.parameters.values;
+        let gradients = &mut self.gradients;
+        gradients.parameters.clear();
+        gradients.parameters.resize(values.len(), T::ZERO);
+        if extra.edges {
+            gradients.edges.reset(&self.structure);
+        }
+        let [first, last] = &mut self.convolutions;
+        let hidden = &self.hidden[..nodes * units];
+
+        let scale = T::of(dropout.map_or(1.0, |dropout| dropout.scale));
+        let d_hidden = ensure(&mut gradients.hidden, nodes * units);
+        let wanted = Wanted {
+            input: Some(InputGradient { out: d_hidden, finish: Finish::Gate { hidden, scale } }),
+            edges: extra.edges.then_some(&mut gradients.edges),
+        };
+        let (inner, own) = self.layout[1].view(values);
+        let (d_layers, d_decoder) = gradients.parameters.split_at_mut(self.decoder.start);
+        let (d_inner, d_own) = self.layout[1].view_mut(d_layers);
+        let (folded, d_folded) = self.folded.with_gradient();
+        let input = Input::hidden(hidden, nodes, units);
+        last.backward(context, input, (inner, folded), &gradients.logits, (d_inner, d_folded), wanted);
+        self.folded.unfold(&self.threads, own, d_own, d_decoder);
+
+        let inputs = self.inputs.view();
+        let wanted = Wanted {
+            input: extra.inputs.then(|| InputGradient {
+                out: ensure(&mut gradients.inputs, nodes * inputs.columns),
+                finish: Finish::Keep,
+            }),
+            edges: extra.edges.then_some(&mut gradients.edges),
+        };
+        let parameters = self.layout[0].view(values);
+        let d_parameters = self.layout[0].view_mut(&mut gradients.parameters);
+        first.backward(context, inputs, parameters, d_hidden, d_parameters, wanted);
+        if extra.edges {
+            self.structure.weight_gradient(&self.threads, &mut gradients.edges);
+        }
+    }
+}
+
+/// δ of PNA: the mean of ln(in-degree + 1) over the nodes, or 1 where that is 0.
+fn mean_log_degree(graph: &Graph) -> f64 {
+    let offsets = graph.offsets();
+    let total: f64 = offsets.windows(2).map(|range| ((range[1] - range[0]) as f64).ln_1p()).sum();
+    if total > 0.0 { total / graph.nodes() as f64 } else { 1.0 }
+}
+
+fn normalisation(config: &ModelConfig) -> Normalisation {
+    match config.backbone {
+        Backbone::Gcn | Backbone::Mlp => Normalisation::Symmetric,
+        Backbone::Gin => Normalisation::Sum { epsilon: config.gin_epsilon },
+        Backbone::Sage => Normalisation::Mean,
+        Backbone::Pna => Normalisation::Plain,
+    }
+}
+
+/// The graph that a backbone propagates along: the MLP is a GCN whose nodes are alone.
+fn structure_graph(config: &ModelConfig, graph: &Arc<Graph>) -> Result<Arc<Graph>, NnError> {
+    match config.backbone {
+        Backbone::Mlp => Ok(Arc::new(Graph::from_edges(graph.nodes(), &[], &[])?)),
+        _ => Ok(Arc::clone(graph)),
+    }
+}
+
+/// Appends a layer's parameters to the model's and says where they lie.
+fn add_specs<T: Real>(specs: &mut Vec<Spec>, convolution: &dyn Convolution<T>, layer: usize) -> LayerLayout {
+    let start: usize = specs.iter().map(Spec::len).sum();
+    let mut named =
+        |spec: Spec| specs.push(Spec { name: format!("conv{}.{}", layer + 1, spec.name), ..spec });
+    let inner = convolution.inner();
+    let [weight, bias] = convolution.last();
+    let inner_end = start + inner.iter().map(Spec::len).sum::<usize>();
+    let weight_end = inner_end + weight.len();
+    let layout = LayerLayout {
+        inner: start..inner_end,
+        weight: inner_end..weight_end,
+        bias: weight_end..weight_end + bias.len(),
+    };
+    inner.into_iter().chain([weight, bias]).for_each(&mut named);
+    layout
+}

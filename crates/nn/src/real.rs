@@ -1,0 +1,161 @@
+//! The numbers that kernels compute with: `f32` to train, `f64` to prove gradients by differences.
+
+use std::fmt::{Debug, Display};
+use std::iter::Sum;
+use std::ops::{Add, AddAssign, Div, Mul, MulAssign, Neg, Sub, SubAssign};
+
+/// A floating-point number: `f32` or `f64`.
+///
+/// Every kernel is generic over it, so the code that trains in `f32` is the code whose gradients are
+/// proven in `f64`.
+pub trait Real:
+    Copy
+    + Send
+    + Sync
+    + Debug
+    + Display
+    + Default
+    + PartialOrd
+    + Sum
+    + Add<Output = Self>
+    + Sub<Output = Self>
+    + Mul<Output = Self>
+    + Div<Output = Self>
+    + Neg<Output = Self>
+    + AddAssign
+    + SubAssign
+    + MulAssign
+    + Into<f64>
+    + From<f32>
+    + 'static
+{
+    /// 0.
+    const ZERO: Self;
+    /// 1.
+    const ONE: Self;
+    /// The most negative finite number.
+    const MIN: Self;
+    /// The largest finite number.
+    const MAX: Self;
+
+    /// The nearest value to `x`.
+    fn of(x: f64) -> Self;
+    /// `self · a + b` with one rounding.
+    #[must_use]
+    fn mul_add(self, a: Self, b: Self) -> Self;
+    /// √self.
+    #[must_use]
+    fn sqrt(self) -> Self;
+    /// e^self. For `f32` a polynomial with an error below 2 units in the last place, which the compiler can
+    /// vectorise.
+    #[must_use]
+    fn exp(self) -> Self;
+    /// Natural logarithm.
+    #[must_use]
+    fn ln(self) -> Self;
+    /// The larger of two numbers that are not NaN.
+    #[inline(always)]
+    #[must_use]
+    fn max(self, other: Self) -> Self {
+        if self > other { self } else { other }
+    }
+    /// The smaller of two numbers that are not NaN.
+    #[inline(always)]
+    #[must_use]
+    fn min(self, other: Self) -> Self {
+        if self < other { self } else { other }
+    }
+}
+
+impl Real for f32 {
+    const ZERO: Self = 0.0;
+    const ONE: Self = 1.0;
+    const MIN: Self = f32::MIN;
+    const MAX: Self = f32::MAX;
+
+    #[inline(always)]
+    fn of(x: f64) -> Self {
+        x as f32
+    }
+    #[inline(always)]
+    fn mul_add(self, a: Self, b: Self) -> Self {
+        f32::mul_add(self, a, b)
+    }
+    #[inline(always)]
+    fn sqrt(self) -> Self {
+        f32::sqrt(self)
+    }
+    /// e^x = 2^k · e^r with k = round(x / ln 2) and |r| ≤ ½ ln 2; e^r by its Taylor polynomial of degree 7.
+    #[inline(always)]
+    fn exp(self) -> Self {
+        // ln 2 in two parts: the first has few bits, so `k · LN2_HIGH` is exact.
+        const LN2_HIGH: f32 = 0.693_359_4;
+        const LN2_LOW: f32 = -2.121_944_4e-4;
+        // Adding and subtracting 1.5 · 2^23 rounds to the nearest integer without a branch.
+        const ROUND: f32 = 12_582_912.0;
+        let x = Real::min(Real::max(self, -87.0), 88.0);
+        let k = x.mul_add(std::f32::consts::LOG2_E, ROUND) - ROUND;
+        let r = (-k).mul_add(LN2_LOW, (-k).mul_add(LN2_HIGH, x));
+        let mut p = 1.0 / 5040.0;
+        for c in [1.0 / 720.0, 1.0 / 120.0, 1.0 / 24.0, 1.0 / 6.0, 0.5, 1.0, 1.0] {
+            p = f32::mul_add(p, r, c);
+        }
+        let power = f32::from_bits((((k as i32) + 127) << 23) as u32);
+        p * power
+    }
+    #[inline(always)]
+    fn ln(self) -> Self {
+        f32::ln(self)
+    }
+}
+
+impl Real for f64 {
+    const ZERO: Self = 0.0;
+    const ONE: Self = 1.0;
+    const MIN: Self = f64::MIN;
+    const MAX: Self = f64::MAX;
+
+    #[inline(always)]
+    fn of(x: f64) -> Self {
+        x
+    }
+    #[inline(always)]
+    fn mul_add(self, a: Self, b: Self) -> Self {
+        f64::mul_add(self, a, b)
+    }
+    #[inline(always)]
+    fn sqrt(self) -> Self {
+        f64::sqrt(self)
+    }
+    #[inline(always)]
+    fn exp(self) -> Self {
+        f64::exp(self)
+    }
+    #[inline(always)]
+    fn ln(self) -> Self {
+        f64::ln(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Real;
+
+    #[test]
+    fn exp_of_f32_is_within_two_units_in_the_last_place() {
+        let mut worst = 0.0_f64;
+        for step in -870_000..880_000 {
+            let x = step as f32 * 1e-4;
+            let exact = f64::from(x).exp();
+            let error = (f64::from(Real::exp(x)) - exact).abs() / (exact * f64::from(f32::EPSILON));
+            worst = worst.max(error);
+        }
+        assert!(worst < 2.0, "worst error {worst} units");
+    }
+
+    #[test]
+    fn exp_of_f32_saturates_instead_of_overflowing() {
+        assert!(Real::exp(1e30_f32).is_finite());
+        assert!(Real::exp(-1e30_f32) < 1e-37);
+    }
+}

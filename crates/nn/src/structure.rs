@@ -1,0 +1,315 @@
+//! A graph with edge weights, normalised for a backbone: the linear map along edges that its layers share.
+
+use std::sync::Arc;
+
+use edgepace_graph::{Graph, GraphError, Transpose, check_weights};
+
+use crate::kernels::finish::Finish;
+use crate::kernels::sddmm::{row_dots, sddmm};
+use crate::kernels::spmm::{Csr, Start, spmm};
+use crate::real::Real;
+use crate::simd::with_simd;
+use crate::threads::Threads;
+
+/// How edge weights w become the values v of the propagation (P x)_i = r_i x_i + Σ_e v_e x_source(e).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Normalisation {
+    /// GCN: v_e = w_e / √(d_i d_j), r_i = 1 / d_i, with d_i = 1 + Σ w over in-edges.
+    Symmetric,
+    /// GIN: v_e = w_e, r_i = 1 + ε.
+    Sum { epsilon: f64 },
+    /// GraphSAGE: v_e = w_e / Σ w over in-edges, 0 where that sum is 0; r_i = 0.
+    Mean,
+    /// PNA: v_e = w_e, r_i = 0; the layer does the rest.
+    Plain,
+}
+
+/// Out-edges by source, in a pattern that both directions of a symmetric graph share.
+#[derive(Debug)]
+enum Reverse {
+    /// Every edge has its twin: the out-edges of a node are the twins of its in-edges, in the same order.
+    Twins,
+    /// A directed graph keeps its transpose.
+    Transpose(Transpose),
+}
+
+impl Reverse {
+    /// The edge id of each out-edge.
+    fn edges<'a>(&'a self, graph: &'a Graph) -> &'a [u32] {
+        match self {
+            Self::Twins => graph.twins().unwrap_or_default(),
+            Self::Transpose(transpose) => &transpose.edges,
+        }
+    }
+}
+
+/// The graph that layers propagate along.
+#[derive(Debug)]
+pub(crate) struct Structure<T> {
+    graph: Arc<Graph>,
+    reverse: Reverse,
+    normalisation: Normalisation,
+    values: Vec<T>,
+    reverse_values: Vec<T>,
+    root: Vec<T>,
+    /// Σ w over the in-edges of each node.
+    degrees: Vec<T>,
+    /// Grows whenever weights change; what was propagated carries it.
+    version: u64,
+}
+
+/// The gradient of a loss by the values v and r of a propagation.
+#[derive(Debug, Default)]
+pub(crate) struct ValueGradient<T> {
+    pub(crate) values: Vec<T>,
+    pub(crate) root: Vec<T>,
+}
+
+impl<T: Real> ValueGradient<T> {
+    pub(crate) fn reset(&mut self, structure: &Structure<T>) {
+        self.values.clear();
+        self.values.resize(structure.graph.edges(), T::ZERO);
+        self.root.clear();
+        self.root.resize(structure.graph.nodes(), T::ZERO);
+    }
+}
+
+impl<T: Real> Structure<T> {
+    /// The graph with every weight 1.
+    pub(crate) fn new(threads: &Threads, graph: Arc<Graph>, normalisation: Normalisation) -> Self {
+        let reverse = match graph.twins() {
+            Some(_) => Reverse::Twins,
+            None => Reverse::Transpose(graph.transpose()),
+        };
+        let (nodes, edges) = (graph.nodes(), graph.edges());
+        let mut structure = Self {
+            graph,
+            reverse,
+            normalisation,
+            values: vec![T::ZERO; edges],
+            reverse_values: vec![T::ZERO; edges],
+            root: vec![T::ZERO; nodes],
+            degrees: vec![T::ZERO; nodes],
+            version: 0,
+        };
+        structure.normalise(threads, None);
+        structure
+    }
+
+    pub(crate) fn version(&self) -> u64 {
+        self.version
+    }
+
+    /// Makes sure that what was kept for another structure is not taken for this one's.
+    pub(crate) fn succeed(&mut self, version: u64) {
+        self.version += version;
+    }
+
+    pub(crate) fn degrees(&self) -> &[T] {
+        &self.degrees
+    }
+
+    /// Takes new edge weights and re-normalises. Cost: three passes over the edges.
+    pub(crate) fn set_weights(&mut self, threads: &Threads, weights: &[T]) -> Result<(), GraphError> {
+        // One quick pass says whether all is well; the slow one then finds the place.
+        let sound = with_simd(
+            #[inline(always)]
+            || weights.iter().fold(true, |sound, &w| sound & (w >= T::ZERO) & (w <= T::MAX)),
+        );
+        if !sound || weights.len() != self.graph.edges() {
+            check_weights(&self.graph, weights)?;
+        }
+        self.normalise(threads, Some(weights));
+        Ok(())
+    }
+
+    fn normalise(&mut self, threads: &Threads, weights: Option<&[T]>) {
+        self.version += 1;
+        let offsets = self.graph.offsets();
+        let sources = self.graph.sources();
+        let weight = |e: usize| weights.map_or(T::ONE, |weights| weights[e]);
+        threads.nodes(
+            offsets,
+            |i| i,
+            &mut self.degrees,
+            |nodes, degrees| {
+                for (i, degree) in nodes.zip(degrees) {
+                    *degree = (offsets[i]..offsets[i + 1]).map(weight).sum();
+                }
+            },
+        );
+        let degrees = &self.degrees;
+        let normalisation = self.normalisation;
+        threads.rows(&mut self.root, 1, 4096, |first, root| {
+            for (i, root) in root.iter_mut().enumerate() {
+                *root = match normalisation {
+                    // For a moment 1 / √d, which the edges need; squared below.
+                    Normalisation::Symmetric => T::ONE / (T::ONE + degrees[first + i]).sqrt(),
+                    Normalisation::Sum { epsilon } => T::of(1.0 + epsilon),
+                    Normalisation::Mean | Normalisation::Plain => T::ZERO,
+                };
+            }
+        });
+        let root = &self.root;
+        threads.nodes(
+            offsets,
+            |i| offsets[i],
+            &mut self.values,
+            |nodes, values| {
+                let first = offsets[nodes.start];
+                for i in nodes {
+                    for e in offsets[i]..offsets[i + 1] {
+                        values[e - first] = match normalisation {
+                            Normalisation::Symmetric => weight(e) * (root[i] * root[sources[e] as usize]),
+                            Normalisation::Mean if degrees[i] == T::ZERO => T::ZERO,
+                            Normalisation::Mean => weight(e) / degrees[i],
+                            Normalisation::Sum { .. } | Normalisation::Plain => weight(e),
+                        };
+                    }
+                }
+            },
+        );
+        if normalisation == Normalisation::Symmetric {
+            for root in &mut self.root {
+                *root *= *root;
+            }
+        }
+        let values = &self.values;
+        let edge_of = self.reverse.edges(&self.graph);
+        threads.rows(&mut self.reverse_values, 1, 16384, |first, reverse| {
+            for (value, &edge) in reverse.iter_mut().zip(&edge_of[first..]) {
+                *value = values[edge as usize];
+            }
+        });
+    }
+
+    /// The in-edges: row i holds the edges into node i.
+    pub(crate) fn in_edges(&self) -> Csr<'_, T> {
+        Csr { offsets: self.graph.offsets(), columns: self.graph.sources(), values: &self.values }
+    }
+
+    /// The out-edges: row j holds the edges out of node j.
+    pub(crate) fn out_edges(&self) -> Csr<'_, T> {
+        match &self.reverse {
+            Reverse::Twins => Csr { values: &self.reverse_values, ..self.in_edges() },
+            Reverse::Transpose(transpose) => {
+                Csr { offsets: &transpose.offsets, columns: &transpose.targets, values: &self.reverse_values }
+            }
+        }
+    }
+
+    /// out = finish(P · rows).
+    pub(crate) fn propagate(
+        &self,
+        threads: &Threads,
+        (rows, width): (&[T], usize),
+        out: &mut [T],
+        finish: Finish<'_, T>,
+    ) {
+        spmm(threads, self.in_edges(), (rows, width), self.diagonal(rows), out, finish);
+    }
+
+    /// out = finish(Pᵀ · rows).
+    pub(crate) fn propagate_back(
+        &self,
+        threads: &Threads,
+        (rows, width): (&[T], usize),
+        out: &mut [T],
+        finish: Finish<'_, T>,
+    ) {
+        spmm(threads, self.out_edges(), (rows, width), self.diagonal(rows), out, finish);
+    }
+
+    fn diagonal<'a>(&'a self, rows: &'a [T]) -> Start<'a, T> {
+        match self.normalisation {
+            Normalisation::Symmetric | Normalisation::Sum { .. } => {
+                Start::Diagonal { coefficients: &self.root, rows }
+            }
+            Normalisation::Mean | Normalisation::Plain => Start::Zero,
+        }
+    }
+
+    /// Adds the gradient by the values of y = P x, given x and the gradient by y.
+    pub(crate) fn add_value_gradient(
+        &self,
+        threads: &Threads,
+        (x, d_y, width): (&[T], &[T], usize),
+        gradient: &mut ValueGradient<T>,
+    ) {
+        let edges = self.in_edges();
+        sddmm(threads, (edges.offsets, edges.columns), (d_y, x, width), &mut gradient.values);
+        if self.normalisation == Normalisation::Symmetric {
+            row_dots(threads, (d_y, x, width), &mut gradient.root);
+        }
+    }
+
+    /// Turns the gradient g by values, in place, into the gradient by edge weights.
+    ///
+    /// - Symmetric: g_e / √(d_i d_j) + ∂/∂d_i, where ∂/∂d_k = −(½ Σ g_e v_e over in- and out-edges of k + g_kk r_k) / d_k.
+    /// - Mean: (g_e − Σ g v over the in-edges of i) / s_i.
+    /// - Sum, Plain: g_e.
+    pub(crate) fn weight_gradient(&self, threads: &Threads, gradient: &mut ValueGradient<T>) {
+        let offsets = self.graph.offsets();
+        let edges = self.in_edges();
+        let ValueGradient { values: g, root: g_root } = gradient;
+        match self.normalisation {
+            Normalisation::Sum { .. } | Normalisation::Plain => {}
+            Normalisation::Mean => {
+                threads.nodes(
+                    offsets,
+                    |i| offsets[i],
+                    g,
+                    |nodes, g| {
+                        let first = offsets[nodes.start];
+                        for i in nodes {
+                            let range = offsets[i]..offsets[i + 1];
+                            let g = &mut g[range.start - first..range.end - first];
+                            let mean: T = g.iter().zip(&edges.values[range]).map(|(&g, &v)| g * v).sum();
+                            for g in g {
+                                // Without any weight the mean is 0 and stays 0.
+                                *g = if self.degrees[i] == T::ZERO {
+                                    T::ZERO
+                                } else {
+                                    (*g - mean) / self.degrees[i]
+                                };
+                            }
+                        }
+                    },
+                );
+            }
+            Normalisation::Symmetric => {
+                let half = T::of(0.5);
+                let reverse = self.out_edges();
+                let edge_of = self.reverse.edges(&self.graph);
+                let by_value: &[T] = g;
+                threads.rows(g_root, 1, 1024, |first, root| {
+                    for (k, root) in root.iter_mut().enumerate() {
+                        let k = first + k;
+                        let into: T =
+                            (offsets[k]..offsets[k + 1]).map(|e| by_value[e] * edges.values[e]).sum();
+                        let out: T = (reverse.offsets[k]..reverse.offsets[k + 1])
+                            .map(|e| by_value[edge_of[e] as usize] * reverse.values[e])
+                            .sum();
+                        // r_k = 1 / d_k
+                        *root = -(half * (into + out) + *root * self.root[k]) * self.root[k];
+                    }
+                });
+                let (g_root, sources) = (&*g_root, self.graph.sources());
+                threads.nodes(
+                    offsets,
+                    |i| offsets[i],
+                    g,
+                    |nodes, g| {
+                        let first = offsets[nodes.start];
+                        for i in nodes {
+                            for e in offsets[i]..offsets[i + 1] {
+                                let scale = (self.root[i] * self.root[sources[e] as usize]).sqrt();
+                                g[e - first] = scale.mul_add(g[e - first], g_root[i]);
+                            }
+                        }
+                    },
+                );
+            }
+        }
+    }
+}

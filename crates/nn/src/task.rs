@@ -1,0 +1,105 @@
+//! What a model is trained for: labels, and how much each node counts.
+
+use std::sync::Arc;
+
+use edgepace_graph::{GraphError, Labels};
+
+use crate::error::NnError;
+use crate::real::Real;
+
+/// Labels with training nodes and their weights; the loss is the weighted mean of the nodes' losses.
+#[derive(Clone, Debug)]
+pub struct Task<T> {
+    labels: Arc<Labels>,
+    /// ω_i / Σ ω; 0 for nodes that are not trained on.
+    shares: Vec<T>,
+}
+
+impl<T: Real> Task<T> {
+    /// Trains on the nodes of `train`, each counting alike.
+    ///
+    /// # Errors
+    /// `train` is empty, or one of its nodes is out of range or has no label.
+    pub fn new(labels: Arc<Labels>, train: &[u32]) -> Result<Self, NnError> {
+        let mut weights = vec![T::ZERO; labels.nodes()];
+        for (position, &node) in train.iter().enumerate() {
+            let weight = weights.get_mut(node as usize).ok_or(GraphError::NodeOutOfRange {
+                field: "train",
+                position,
+                value: node,
+                nodes: labels.nodes(),
+            })?;
+            *weight = T::ONE;
+        }
+        Self::weighted(labels, weights)
+    }
+
+    /// Trains on every node with a positive weight.
+    ///
+    /// # Errors
+    /// Not one weight per node, one that is negative or not finite, one on a node without a label, or none above 0.
+    pub fn weighted(labels: Arc<Labels>, weights: Vec<T>) -> Result<Self, NnError> {
+        let mut task = Self { labels, shares: weights };
+        task.check()?;
+        let total: f64 = task.shares.iter().map(|&w| Into::<f64>::into(w)).sum();
+        let share = T::of(1.0 / total);
+        for weight in &mut task.shares {
+            *weight *= share;
+        }
+        Ok(task)
+    }
+
+    fn check(&self) -> Result<(), NnError> {
+        if self.shares.len() != self.labels.nodes() {
+            return Err(NnError::Size {
+                field: "node weights",
+                found: self.shares.len(),
+                expected: self.labels.nodes(),
+                reason: "one per node",
+            });
+        }
+        let mut any = false;
+        for (node, &weight) in self.shares.iter().enumerate() {
+            let value: f64 = weight.into();
+            if !(value >= 0.0 && value.is_finite()) {
+                let expected = "finite and not negative";
+                return Err(NnError::Value { field: "node weights", position: node, value, expected });
+            }
+            if value > 0.0 && !self.labels.is_labelled(node) {
+                return Err(NnError::Unlabelled { node });
+            }
+            any |= value > 0.0;
+        }
+        if any { Ok(()) } else { Err(NnError::EmptyTrainingSet) }
+    }
+
+    /// The labels.
+    pub fn labels(&self) -> &Labels {
+        &self.labels
+    }
+
+    /// ω_i / Σ ω of each node.
+    pub(crate) fn shares(&self) -> &[T] {
+        &self.shares
+    }
+
+    /// Σ share_i · loss_i, in `f64`.
+    pub(crate) fn mean(&self, losses: &[T]) -> f64 {
+        losses
+            .iter()
+            .zip(&self.shares)
+            .map(|(&loss, &share)| Into::<f64>::into(loss) * Into::<f64>::into(share))
+            .sum()
+    }
+
+    pub(crate) fn fits(&self, nodes: usize, outputs: usize) -> Result<(), NnError> {
+        let refuse = |field, found, expected, reason| Err(NnError::Size { field, found, expected, reason });
+        if self.labels.nodes() != nodes {
+            return refuse("labels", self.labels.nodes(), nodes, "one per node of the graph");
+        }
+        if self.labels.width() != outputs {
+            return refuse("labels", self.labels.width(), outputs, "the outputs of the model");
+        }
+        Ok(())
+    }
+}
