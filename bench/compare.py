@@ -20,7 +20,7 @@ import venv
 from pathlib import Path
 from typing import Any
 
-from bars import BACKBONES, LABELS, SHAPES, Bar, bars_for
+from bars import BACKBONES, SHAPES, Bar, bars_for
 
 BENCH = Path(__file__).resolve().parent
 ROOT = BENCH.parent
@@ -189,7 +189,7 @@ def measure_all(arguments: argparse.Namespace) -> tuple[list[Cell], dict[Cell, l
     if not cells:
         raise CannotRun("nothing to measure: the chosen shapes have no bar; name the backbones as well")
     python = ensure_venv()
-    edgepace = arguments.edgepace or build_edgepace()
+    edgepace = arguments.edgepace.resolve() if arguments.edgepace else build_edgepace()
     for shape in dict.fromkeys(shape for shape, _ in cells):
         say(f"exporting {shape}")
         run([edgepace, "bench", "--shape", shape, "--export", WORK / shape])
@@ -237,14 +237,16 @@ def main() -> int:
     judged = judge(rows)
     print(aligned(as_texts(rows)))
     print()
-    print(aligned([["bar", "", "measured", ""], *([str(bar), "", cell_text(value), verdict(bar, value)] for bar, value in judged)]))
+    lines = [[str(bar), "", cell_text(value), verdict(bar, value)] for bar, value in judged]
+    print(aligned([["bar", "", "measured", ""], *lines]))
     if arguments.json:
         raw = [{"shape": shape, "backbone": backbone, "rounds": rounds[shape, backbone]} for shape, backbone in cells]
         bars = [{"bar": str(bar), "measured": value, "verdict": verdict(bar, value)} for bar, value in judged]
         arguments.json.write_text(json.dumps({"machine": machine, "rows": rows, "bars": bars, "raw": raw}, indent=1) + "\n")
     if arguments.markdown:
         arguments.markdown.write_text(markdown(rows, judged, machine))
-    return 0 if all(verdict(bar, value) == "pass" for bar, value in judged) else 1
+    verdicts = {verdict(bar, value) for bar, value in judged}
+    return 1 if "short" in verdicts else 2 if "not measured" in verdicts else 0
 
 
 if __name__ == "__main__":

@@ -176,7 +176,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--backbone", choices=("gcn", "gin", "sage", "pna"), default="gcn")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--epochs", type=int, default=50, help="timed epochs at most")
-    parser.add_argument("--seconds", type=float, default=60.0, help=f"stop after this time, but not before {MINIMUM_EPOCHS} epochs")
+    parser.add_argument("--seconds", type=float, default=60.0, help=f"stop then, but not before {MINIMUM_EPOCHS} epochs")
     parser.add_argument("--order", choices=(*ORDERS, "narrow", "auto"), default="auto", help="csr: first layer")
     parser.add_argument("--features", choices=("dense", "sparse", "auto"), default="auto", help="csr: layout of x")
     parser.add_argument("--kernel", choices=(*KERNELS, "auto"), default="auto", help="csr: sparse product")
