@@ -100,7 +100,7 @@ impl Real for f32 {
         for c in [1.0 / 720.0, 1.0 / 120.0, 1.0 / 24.0, 1.0 / 6.0, 0.5, 1.0, 1.0] {
             p = f32::mul_add(p, r, c);
         }
-        let power = f32::from_bits((((k as i32) + 127) << 23) as u32);
+        let power = f32::from_bits(((k as i32 + 127) << 23).cast_unsigned());
         p * power
     }
     #[inline(always)]

@@ -21,7 +21,7 @@ impl<T: Real> Gcn<T> {
     }
 }
 
-fn maps<'a, T>(last: Affine<'a, T>) -> Maps<'a, T> {
+fn maps<T>(last: Affine<'_, T>) -> Maps<'_, T> {
     Maps { edges: last.weight, root: None, bias: last.bias }
 }
 

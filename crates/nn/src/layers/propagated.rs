@@ -145,7 +145,8 @@ impl<T: Real> Propagated<T> {
         }
         // The gradient by the input is finished by whichever product is added last.
         let last = |finish| if maps.root.is_some() { Finish::Keep } else { finish };
-        let d_input = match Self::order(&input, width) {
+        let mut d_input = wanted.input;
+        match Self::order(&input, width) {
             Order::MapFirst => {
                 if let Some(edges) = wanted.edges {
                     let product = &self.product[..input.rows * width];
@@ -154,16 +155,15 @@ impl<T: Real> Propagated<T> {
                 let d_product = ensure(&mut self.gradient, input.rows * width);
                 structure.propagate_back(threads, (d_out, width), d_product, Finish::Keep);
                 input.transposed_times_add(threads, scratch, (d_product, width), gradients.edges);
-                wanted.input.map(|wanted| {
+                if let Some(d_input) = &mut d_input {
                     scratch.panels.pack_transposed(maps.edges, width, input.columns);
-                    matmul(threads, d_product, &scratch.panels, wanted.out, Into::Set, last(wanted.finish));
-                    wanted
-                })
+                    matmul(threads, d_product, &scratch.panels, d_input.out, Into::Set, last(d_input.finish));
+                }
             }
             Order::PropagateFirst => {
                 let mixed = Input::hidden(&self.mixed, input.rows, input.columns);
                 mixed.transposed_times_add(threads, scratch, (d_out, width), gradients.edges);
-                if wanted.input.is_none() && wanted.edges.is_none() {
+                if d_input.is_none() && wanted.edges.is_none() {
                     return;
                 }
                 let d_mixed = ensure(&mut self.gradient, input.rows * input.columns);
@@ -172,17 +172,12 @@ impl<T: Real> Propagated<T> {
                 if let (Some(edges), Matrix::Dense(rows)) = (wanted.edges, input.matrix) {
                     structure.add_value_gradient(threads, (rows, d_mixed, input.columns), edges);
                 }
-                wanted.input.map(|wanted| {
-                    structure.propagate_back(
-                        threads,
-                        (d_mixed, input.columns),
-                        wanted.out,
-                        last(wanted.finish),
-                    );
-                    wanted
-                })
+                if let Some(d_input) = &mut d_input {
+                    let gradient = (&*d_mixed, input.columns);
+                    structure.propagate_back(threads, gradient, d_input.out, last(d_input.finish));
+                }
             }
-        };
+        }
         if let (Some(root), Some(d_input)) = (maps.root, d_input) {
             scratch.panels.pack_transposed(root, width, input.columns);
             matmul(threads, d_out, &scratch.panels, d_input.out, Into::Add, d_input.finish);
