@@ -5,6 +5,7 @@ use edgepace_graph::Features;
 use crate::kernels::dense::{Into, Panels, matmul, transposed_matmul};
 use crate::kernels::finish::Finish;
 use crate::kernels::spmm::{Csr, Start, spmm};
+use crate::meter::Kernel;
 use crate::real::Real;
 use crate::threads::Threads;
 
@@ -119,7 +120,7 @@ impl<'a, T: Real> Input<'a, T> {
             }
             Matrix::Sparse { by_row, .. } => {
                 let start = if add { Start::Output } else { Start::Zero };
-                spmm(threads, by_row, (weight, width), start, out, finish);
+                spmm(threads, Kernel::Features, by_row, (weight, width), start, out, finish);
             }
         }
     }
@@ -144,7 +145,15 @@ impl<'a, T: Real> Input<'a, T> {
                 );
             }
             Matrix::Sparse { by_column, .. } => {
-                spmm(threads, by_column, (gradient, width), Start::Output, out, Finish::Keep);
+                spmm(
+                    threads,
+                    Kernel::Features,
+                    by_column,
+                    (gradient, width),
+                    Start::Output,
+                    out,
+                    Finish::Keep,
+                );
             }
         }
     }

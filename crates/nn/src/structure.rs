@@ -7,6 +7,7 @@ use edgepace_graph::{Graph, GraphError, Transpose, check_weights};
 use crate::kernels::finish::Finish;
 use crate::kernels::sddmm::{row_dots, sddmm};
 use crate::kernels::spmm::{Csr, Start, spmm};
+use crate::meter::Kernel;
 use crate::real::Real;
 use crate::simd::with_simd;
 use crate::threads::Threads;
@@ -114,9 +115,9 @@ impl<T: Real> Structure<T> {
         // One quick pass says whether all is well; the slow one then finds the place.
         let sound = with_simd(
             #[inline(always)]
-            || weights.iter().fold(true, |sound, &w| sound & (w >= T::ZERO) & (w <= T::MAX)),
+            || weights.iter().filter(|&&w| w >= T::ZERO && w <= T::MAX).count(),
         );
-        if !sound || weights.len() != self.graph.edges() {
+        if sound != weights.len() || weights.len() != self.graph.edges() {
             check_weights(&self.graph, weights)?;
         }
         self.normalise(threads, Some(weights));
@@ -125,6 +126,9 @@ impl<T: Real> Structure<T> {
 
     fn normalise(&mut self, threads: &Threads, weights: Option<&[T]>) {
         self.version += 1;
+        let edges = self.values.len();
+        let bytes = edges * (6 * size_of::<T>() + 2 * size_of::<u32>());
+        let _span = threads.span(Kernel::Normalise, 3 * edges, bytes);
         let offsets = self.graph.offsets();
         let sources = self.graph.sources();
         let weight = |e: usize| weights.map_or(T::ONE, |weights| weights[e]);
@@ -206,7 +210,7 @@ impl<T: Real> Structure<T> {
         out: &mut [T],
         finish: Finish<'_, T>,
     ) {
-        spmm(threads, self.in_edges(), (rows, width), self.diagonal(rows), out, finish);
+        spmm(threads, Kernel::Propagate, self.in_edges(), (rows, width), self.diagonal(rows), out, finish);
     }
 
     /// out = finish(Pᵀ · rows).
@@ -217,7 +221,7 @@ impl<T: Real> Structure<T> {
         out: &mut [T],
         finish: Finish<'_, T>,
     ) {
-        spmm(threads, self.out_edges(), (rows, width), self.diagonal(rows), out, finish);
+        spmm(threads, Kernel::Propagate, self.out_edges(), (rows, width), self.diagonal(rows), out, finish);
     }
 
     fn diagonal<'a>(&'a self, rows: &'a [T]) -> Start<'a, T> {

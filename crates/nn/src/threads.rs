@@ -9,12 +9,14 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use crate::error::NnError;
+use crate::meter::{Kernel, Meter, Span};
 
 /// How many threads a model may use: an owned pool, cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Threads {
     /// `None` for one thread: everything runs on the caller's.
     pool: Option<Arc<rayon::ThreadPool>>,
+    meter: Option<Arc<Meter>>,
 }
 
 impl Threads {
@@ -25,16 +27,27 @@ impl Threads {
     pub fn new(count: usize) -> Result<Self, NnError> {
         match count {
             0 => Err(NnError::Config { field: "threads", found: "0".into(), expected: "at least 1" }),
-            1 => Ok(Self { pool: None }),
+            1 => Ok(Self { pool: None, meter: None }),
             _ => {
                 let pool = rayon::ThreadPoolBuilder::new()
                     .num_threads(count)
                     .thread_name(|i| format!("edgepace-{i}"))
                     .build()
                     .map_err(|error| NnError::Threads { count, cause: error.to_string() })?;
-                Ok(Self { pool: Some(Arc::new(pool)) })
+                Ok(Self { pool: Some(Arc::new(pool)), meter: None })
             }
         }
+    }
+
+    /// The same threads, with every kernel that runs on them counted and timed.
+    pub fn metered(&self) -> (Self, Arc<Meter>) {
+        let meter = Arc::new(Meter::default());
+        (Self { pool: self.pool.clone(), meter: Some(Arc::clone(&meter)) }, meter)
+    }
+
+    /// Counts a kernel's work, and its time until the answer is dropped.
+    pub(crate) fn span(&self, kernel: Kernel, flops: usize, bytes: usize) -> Option<Span<'_>> {
+        self.meter.as_deref().map(|meter| meter.span(kernel, flops, bytes))
     }
 
     /// The size of the budget.

@@ -6,6 +6,7 @@
 //! cache, and nothing else.
 
 use crate::kernels::finish::Finish;
+use crate::meter::Kernel;
 use crate::real::Real;
 use crate::simd::with_simd;
 use crate::threads::Threads;
@@ -89,6 +90,9 @@ pub(crate) fn matmul<T: Real>(
     into: Into<'_, T>,
     finish: Finish<'_, T>,
 ) {
+    let rows = out.len() / b.columns.max(1);
+    let bytes = rows * (b.depth + b.columns) * size_of::<T>();
+    let _span = threads.span(Kernel::Dense, 2 * rows * b.depth * b.columns, bytes);
     threads.rows(out, b.columns, ROW_BLOCK, |first, out| {
         let rows = out.len() / b.columns;
         let a = &a[first * b.depth..][..rows * b.depth];
@@ -229,6 +233,8 @@ pub(crate) fn transposed_matmul<T: Real>(
         return;
     }
     let rows = a.len() / k;
+    let bytes = rows * (k + n) * size_of::<T>();
+    let _span = threads.span(Kernel::DenseTransposed, 2 * rows * k * n, bytes);
     if k >= WIDE {
         threads.rows(out, n, 8 * TILE_ROWS, |first, out| {
             with_simd(

@@ -2,6 +2,7 @@
 
 use edgepace_graph::Labels;
 
+use crate::meter::Kernel;
 use crate::real::Real;
 use crate::simd::with_simd;
 use crate::threads::Threads;
@@ -25,6 +26,8 @@ pub(crate) fn node_losses<T: Real>(
     gradient: &mut [T],
 ) {
     let width = labels.width();
+    let bytes = 2 * std::mem::size_of_val(gradient) + 2 * std::mem::size_of_val(losses);
+    let _span = threads.span(Kernel::Loss, 10 * losses.len() * width, bytes);
     threads.rows_of_two((gradient, stride), (losses, 1), ROWS, |first, gradient, losses| {
         with_simd(
             #[inline(always)]

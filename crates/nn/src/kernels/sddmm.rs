@@ -1,5 +1,6 @@
 //! The gradient of a propagation by its values: a dot product per edge (sampled dense–dense product).
 
+use crate::meter::Kernel;
 use crate::real::Real;
 use crate::simd::with_simd;
 use crate::threads::Threads;
@@ -14,6 +15,9 @@ pub(crate) fn sddmm<T: Real>(
     (a, b, width): (&[T], &[T], usize),
     out: &mut [T],
 ) {
+    let entry = width * size_of::<T>() + size_of::<u32>() + 2 * size_of::<T>();
+    let bytes = out.len() * entry + std::mem::size_of_val(a);
+    let _span = threads.span(Kernel::EdgeGradient, 2 * out.len() * width, bytes);
     threads.nodes(
         offsets,
         |i| offsets[i],

@@ -5,6 +5,7 @@
 //! has no slope at 0. A node without such an edge gets zeros.
 
 use crate::kernels::spmm::Csr;
+use crate::meter::Kernel;
 use crate::real::Real;
 use crate::simd::with_simd;
 use crate::threads::Threads;
@@ -24,6 +25,9 @@ pub(crate) fn segment_statistics<T: Real>(
     width: usize,
     out: &mut [T],
 ) {
+    let (entries, row) = (edges.values.len(), width * size_of::<T>());
+    let bytes = 2 * entries * row + std::mem::size_of_val(out);
+    let _span = threads.span(Kernel::Segment, 8 * entries * width, bytes);
     threads.nodes(
         edges.offsets,
         |i| i * STATISTICS * width,
@@ -117,6 +121,9 @@ pub(crate) fn spread<T: Real>(
     (statistics, gradient): (&[T], &[T]),
     out: &mut [T],
 ) {
+    let (entries, row) = (edges.values.len(), width * size_of::<T>());
+    let bytes = entries * row + 2 * std::mem::size_of_val(gradient) + std::mem::size_of_val(out);
+    let _span = threads.span(Kernel::Segment, 2 * entries * width, bytes);
     threads.nodes(
         edges.offsets,
         |i| i * SPREAD * width,
@@ -195,6 +202,9 @@ pub(crate) fn gather_spread<T: Real>(
     spread: &[T],
     out: &mut [T],
 ) {
+    let (entries, row) = (out_edges.values.len(), width * size_of::<T>());
+    let bytes = entries * SPREAD * row + 2 * std::mem::size_of_val(out);
+    let _span = threads.span(Kernel::Segment, 8 * entries * width, bytes);
     threads.nodes(
         out_edges.offsets,
         |j| j * width,

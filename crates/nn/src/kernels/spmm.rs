@@ -1,6 +1,7 @@
 //! CSR × dense: the propagation along edges, and the product of sparse features with a weight matrix.
 
 use crate::kernels::finish::Finish;
+use crate::meter::Kernel;
 use crate::real::Real;
 use crate::simd::{prefetch, with_simd};
 use crate::threads::Threads;
@@ -38,6 +39,7 @@ const OWN_CACHE: usize = 512 * 1024;
 /// is gathered per entry. Each output row is summed by one thread.
 pub(crate) fn spmm<T: Real>(
     threads: &Threads,
+    kernel: Kernel,
     matrix: Csr<'_, T>,
     (dense, width): (&[T], usize),
     start: Start<'_, T>,
@@ -47,6 +49,12 @@ pub(crate) fn spmm<T: Real>(
     if width == 0 {
         return;
     }
+    let entries = matrix.values.len();
+    let row = width * size_of::<T>();
+    let bytes = entries * (row + size_of::<u32>() + size_of::<T>())
+        + std::mem::size_of_val(out)
+        + std::mem::size_of_val(matrix.offsets);
+    let _span = threads.span(kernel, 2 * entries * width, bytes);
     let far = std::mem::size_of_val(dense) > OWN_CACHE;
     threads.nodes(
         matrix.offsets,

@@ -11,6 +11,7 @@ use crate::kernels::dense::{Into, matmul};
 use crate::kernels::finish::Finish;
 use crate::kernels::spmm::{Start, spmm};
 use crate::layers::{Activation, Context, Wanted, ensure};
+use crate::meter::Kernel;
 use crate::real::Real;
 
 /// The linear maps of the layer: W on what comes along edges, R (if any) on the node itself.
@@ -101,7 +102,15 @@ impl<T: Real> Propagated<T> {
                         );
                     }
                     out.copy_from_slice(root_product);
-                    spmm(threads, structure.in_edges(), (product, width), Start::Output, out, finish);
+                    spmm(
+                        threads,
+                        Kernel::Propagate,
+                        structure.in_edges(),
+                        (product, width),
+                        Start::Output,
+                        out,
+                        finish,
+                    );
                 } else {
                     structure.propagate(threads, (product, width), out, finish);
                 }
