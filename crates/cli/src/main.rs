@@ -1,3 +1,38 @@
-//! The program `edgepace`.
+//! The program `edgepace`: reads the command line, calls one command, prints the whole chain of causes of an error.
 
-fn main() {}
+mod bench;
+mod commands;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Trains graph neural networks that learn which edges to trust.
+#[derive(Parser)]
+#[command(name = "edgepace", version, about, arg_required_else_help = true)]
+#[command(
+    after_help = "Exit codes: 0 done; 1 the job ran but its answer is no; 2 the job could not be done."
+)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Measure how fast this machine trains, beside what the machine could do at best
+    Bench(commands::bench::Args),
+}
+
+fn main() -> ExitCode {
+    let result = match Cli::parse().command {
+        Command::Bench(args) => commands::bench::run(&args),
+    };
+    match result {
+        Ok(status) => status,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::from(2)
+        }
+    }
+}

@@ -1,12 +1,15 @@
+use std::sync::Arc;
+
 use crate::{Features, Graph, GraphError, Labels, Split};
 
-/// A graph with features, labels and splits that fit it and each other.
+/// A graph with features, labels and splits that fit it and each other. Its parts are shared: a clone, or a model that
+/// trains on it, costs no memory.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Dataset {
     name: String,
-    graph: Graph,
-    features: Features,
-    labels: Labels,
+    graph: Arc<Graph>,
+    features: Arc<Features>,
+    labels: Arc<Labels>,
     splits: Vec<Split>,
 }
 
@@ -18,11 +21,12 @@ impl Dataset {
     /// not labelled, or two splits of the same name.
     pub fn new(
         name: impl Into<String>,
-        graph: Graph,
-        features: Features,
-        labels: Labels,
+        graph: impl Into<Arc<Graph>>,
+        features: impl Into<Arc<Features>>,
+        labels: impl Into<Arc<Labels>>,
         splits: Vec<Split>,
     ) -> Result<Dataset, GraphError> {
+        let (graph, features, labels) = (graph.into(), features.into(), labels.into());
         check_rows("features", features.rows(), graph.nodes())?;
         check_rows("labels", labels.nodes(), graph.nodes())?;
         for (position, split) in splits.iter().enumerate() {
@@ -42,17 +46,17 @@ impl Dataset {
     }
 
     /// The graph.
-    pub fn graph(&self) -> &Graph {
+    pub fn graph(&self) -> &Arc<Graph> {
         &self.graph
     }
 
     /// One row of features per node.
-    pub fn features(&self) -> &Features {
+    pub fn features(&self) -> &Arc<Features> {
         &self.features
     }
 
     /// The labels of each node.
-    pub fn labels(&self) -> &Labels {
+    pub fn labels(&self) -> &Arc<Labels> {
         &self.labels
     }
 
@@ -70,7 +74,7 @@ impl Dataset {
     ///
     /// # Errors
     /// When the number of nodes differs.
-    pub fn with_graph(self, graph: Graph) -> Result<Dataset, GraphError> {
+    pub fn with_graph(self, graph: impl Into<Arc<Graph>>) -> Result<Dataset, GraphError> {
         Dataset::new(self.name, graph, self.features, self.labels, self.splits)
     }
 
@@ -78,7 +82,7 @@ impl Dataset {
     ///
     /// # Errors
     /// When the number of rows is not the number of nodes.
-    pub fn with_features(self, features: Features) -> Result<Dataset, GraphError> {
+    pub fn with_features(self, features: impl Into<Arc<Features>>) -> Result<Dataset, GraphError> {
         Dataset::new(self.name, self.graph, features, self.labels, self.splits)
     }
 }
