@@ -5,6 +5,7 @@ use edgepace_graph::Features;
 use crate::kernels::dense::{Into, Panels, matmul, transposed_matmul};
 use crate::kernels::finish::Finish;
 use crate::kernels::spmm::{Csr, Start, spmm};
+use crate::memory::zeros;
 use crate::meter::Kernel;
 use crate::real::Real;
 use crate::threads::Threads;
@@ -42,7 +43,11 @@ impl<T: Real> Inputs<T> {
         let (rows, columns) = (features.rows(), features.cols());
         match features {
             Features::Dense(dense) => {
-                Self::Dense { rows, columns, values: dense.values().iter().map(|&x| T::from(x)).collect() }
+                let mut values = zeros(rows * columns);
+                for (value, &x) in values.iter_mut().zip(dense.values()) {
+                    *value = T::from(x);
+                }
+                Self::Dense { rows, columns, values }
             }
             Features::Sparse(sparse) => Self::Sparse {
                 rows,

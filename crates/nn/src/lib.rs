@@ -7,6 +7,7 @@ mod fold;
 mod inputs;
 mod kernels;
 mod layers;
+mod memory;
 mod meter;
 mod model;
 mod parameters;

@@ -18,8 +18,8 @@ use crate::kernels::finish::Finish;
 use crate::kernels::loss::node_losses;
 use crate::layers::{
     Activation, Affine, AffineGradient, Context, Convolution, Gcn, Gin, InputGradient, Pna, Sage, Wanted,
-    ensure,
 };
+use crate::memory::ensure;
 use crate::parameters::{Initial, Parameter, Parameters, Spec};
 use crate::random::Dropout;
 use crate::real::Real;

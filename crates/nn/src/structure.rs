@@ -7,6 +7,7 @@ use edgepace_graph::{Graph, GraphError, Transpose, check_weights};
 use crate::kernels::finish::Finish;
 use crate::kernels::sddmm::{row_dots, sddmm};
 use crate::kernels::spmm::{Csr, Start, spmm};
+use crate::memory::zeros;
 use crate::meter::Kernel;
 use crate::real::Real;
 use crate::simd::with_simd;
@@ -87,10 +88,10 @@ impl<T: Real> Structure<T> {
             graph,
             reverse,
             normalisation,
-            values: vec![T::ZERO; edges],
-            reverse_values: vec![T::ZERO; edges],
-            root: vec![T::ZERO; nodes],
-            degrees: vec![T::ZERO; nodes],
+            values: zeros(edges),
+            reverse_values: zeros(edges),
+            root: zeros(nodes),
+            degrees: zeros(nodes),
             version: 0,
         };
         structure.normalise(threads, None);

@@ -29,9 +29,9 @@ fn a_dataset_gives_its_parts_back() {
     let splits = vec![split("first", 4, vec![2]), split("second", 4, vec![])];
     let dataset = Dataset::new("path", path(4), features(4), labels(4), splits.clone()).unwrap();
     assert_eq!(dataset.name(), "path");
-    assert_eq!(dataset.graph(), &path(4));
-    assert_eq!(dataset.features(), &features(4));
-    assert_eq!(dataset.labels(), &labels(4));
+    assert_eq!(**dataset.graph(), path(4));
+    assert_eq!(**dataset.features(), features(4));
+    assert_eq!(**dataset.labels(), labels(4));
     assert_eq!(dataset.splits(), splits);
     assert_eq!(dataset.split("second"), Some(&splits[1]));
     assert_eq!(dataset.split("third"), None);

@@ -28,8 +28,8 @@ pub(crate) enum Start<'a, T> {
     Diagonal { coefficients: &'a [T], rows: &'a [T] },
 }
 
-/// Entries ahead of which rows are asked into the cache.
-const AHEAD: usize = 6;
+/// How far ahead of the sums rows are asked into the cache, in bytes of rows.
+const AHEAD: usize = 3072;
 /// A gathered matrix of more bytes than this does not live in a core's own cache, and prefetching pays.
 const OWN_CACHE: usize = 512 * 1024;
 
@@ -144,7 +144,7 @@ fn add_tile<T: Real, const W: usize, const FAR: bool>(
     let y: &mut [T; W] = (&mut y[at..at + W]).try_into().expect("a slice of W numbers");
     let mut sum = *y;
     for (e, (&column, &value)) in columns.iter().zip(values).enumerate() {
-        if FAR && let Some(&next) = columns.get(e + AHEAD) {
+        if FAR && let Some(&next) = columns.get(e + AHEAD / (W * size_of::<T>())) {
             prefetch(&dense[next as usize * width + at..][..W]);
         }
         let row: &[T; W] =

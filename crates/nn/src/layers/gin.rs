@@ -5,7 +5,8 @@ use crate::kernels::columns::column_sums;
 use crate::kernels::dense::{Into, matmul};
 use crate::kernels::finish::Finish;
 use crate::layers::propagated::{MapGradients, Maps, Propagated};
-use crate::layers::{Activation, Affine, AffineGradient, Context, Convolution, Wanted, ensure};
+use crate::layers::{Activation, Affine, AffineGradient, Context, Convolution, Wanted};
+use crate::memory::ensure;
 use crate::parameters::{Initial, Spec};
 use crate::real::Real;
 

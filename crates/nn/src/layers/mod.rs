@@ -111,11 +111,3 @@ pub(crate) struct Wanted<'a, T> {
     pub(crate) input: Option<InputGradient<'a, T>>,
     pub(crate) edges: Option<&'a mut ValueGradient<T>>,
 }
-
-/// Makes `buffer` hold `len` numbers; what they are does not matter. Allocates only when it grows.
-pub(crate) fn ensure<T: Real>(buffer: &mut Vec<T>, len: usize) -> &mut [T] {
-    if buffer.len() < len {
-        buffer.resize(len, T::ZERO);
-    }
-    &mut buffer[..len]
-}

@@ -16,7 +16,8 @@ use crate::kernels::sddmm::row_dots;
 use crate::kernels::segment::{
     SPREAD, STATISTICS, gather_spread, segment_statistics, spread, weight_gradient,
 };
-use crate::layers::{Activation, Affine, AffineGradient, Context, Convolution, Wanted, ensure};
+use crate::layers::{Activation, Affine, AffineGradient, Context, Convolution, Wanted};
+use crate::memory::ensure;
 use crate::parameters::{Initial, Spec};
 use crate::real::Real;
 use crate::structure::{Structure, ValueGradient};

@@ -10,7 +10,8 @@ use crate::kernels::columns::column_sums;
 use crate::kernels::dense::{Into, matmul};
 use crate::kernels::finish::Finish;
 use crate::kernels::spmm::{Start, spmm};
-use crate::layers::{Activation, Context, Wanted, ensure};
+use crate::layers::{Activation, Context, Wanted};
+use crate::memory::ensure;
 use crate::meter::Kernel;
 use crate::real::Real;
 
