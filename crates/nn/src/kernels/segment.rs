@@ -154,26 +154,32 @@ fn node_spread<T: Real>(
     out: &mut [T],
 ) {
     out.fill(T::ZERO);
-    let [mean, low, high, std] = quarters(statistics, width);
+    let [mean, _, _, std] = quarters(statistics, width);
     let [d_mean, d_low, d_high, d_std] = quarters(gradient, width);
     let (constant, rest) = out.split_at_mut(width);
     let (slope, rest) = rest.split_at_mut(width);
-    let (low_value, rest) = rest.split_at_mut(width);
+    let (low, rest) = rest.split_at_mut(width);
     let (low_share, rest) = rest.split_at_mut(width);
-    let (high_value, high_share) = rest.split_at_mut(width);
+    let (high, high_share) = rest.split_at_mut(width);
+    // The extremes are found again rather than read: what was added to the statistics and taken off again left
+    // them rounded, and equal to no row.
+    low.fill(T::MAX);
+    high.fill(T::MIN);
     let mut total = T::ZERO;
     for (weight, row) in neighbours(edges, i, dense, width) {
         total += weight;
         for c in 0..width {
-            low_share[c] += if row[c] == low[c] { T::ONE } else { T::ZERO };
-            high_share[c] += if row[c] == high[c] { T::ONE } else { T::ZERO };
+            let kept = if row[c] < low[c] { T::ZERO } else { low_share[c] };
+            low[c] = low[c].min(row[c]);
+            low_share[c] = if row[c] == low[c] { kept + T::ONE } else { kept };
+            let kept = if row[c] > high[c] { T::ZERO } else { high_share[c] };
+            high[c] = high[c].max(row[c]);
+            high_share[c] = if row[c] == high[c] { kept + T::ONE } else { kept };
         }
     }
     if total == T::ZERO {
         return;
     }
-    low_value.copy_from_slice(low);
-    high_value.copy_from_slice(high);
     let share = T::ONE / total;
     for c in 0..width {
         low_share[c] = d_low[c] / low_share[c];
