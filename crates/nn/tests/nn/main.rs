@@ -1,0 +1,9 @@
+//! Claims about models as a caller sees them, one module per subject. Layers are proven inside the crate.
+
+mod gradients;
+mod properties;
+mod pyg;
+mod reference;
+#[allow(dead_code, reason = "the tests of layers use the rest")]
+mod shared;
+mod support;
