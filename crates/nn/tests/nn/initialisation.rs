@@ -27,8 +27,7 @@ fn bound(backbone: Backbone, parameter: &Parameter<'_, f64>) -> f64 {
         (_, "decoder", _) => kaiming(hidden),
         (Backbone::Gcn | Backbone::Mlp, _, "weight") => (6.0 / (inputs + hidden)).sqrt(),
         (Backbone::Gcn | Backbone::Mlp, _, _) => 0.0,
-        (Backbone::Sage, ..) => kaiming(inputs),
-        (Backbone::Gin, _, "mlp0.weight" | "mlp0.bias") => kaiming(inputs),
+        (Backbone::Sage, ..) | (Backbone::Gin, _, "mlp0.weight" | "mlp0.bias") => kaiming(inputs),
         (Backbone::Pna, _, "pre.weight" | "pre.bias") => kaiming(2.0 * inputs),
         (Backbone::Pna, _, "post.weight" | "post.bias") => kaiming(13.0 * inputs),
         _ => kaiming(hidden),
@@ -68,8 +67,7 @@ fn no_two_parameters_and_no_two_seeds_start_alike() {
     for backbone in Backbone::ALL {
         let starts = |seed| -> Vec<f64> {
             let model = model(backbone, seed);
-            let starts = model.parameters().map(|p| p.values[0]).filter(|&x| x != 0.0).collect();
-            starts
+            model.parameters().map(|p| p.values[0]).filter(|&x| x != 0.0).collect()
         };
         let mut all = [starts(1), starts(2)].concat();
         let count = all.len();

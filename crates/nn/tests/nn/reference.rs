@@ -214,7 +214,7 @@ fn assert_engine_is_the_naive_model(
     let expected = naive.forward();
     let [outputs, slopes] = worst;
     let mut same = |what, found: &[f64], expected: &[f64]| {
-        assert_close(&format!("{claim}: {what}"), found, expected, 1e-12, outputs)
+        assert_close(&format!("{claim}: {what}"), found, expected, 1e-12, outputs);
     };
     same("loss", &[loss], &[expected.loss]);
     same("node losses", model.node_losses(), &expected.node_losses);
