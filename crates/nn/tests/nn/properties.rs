@@ -81,9 +81,12 @@ proptest! {
         let task = problem.task();
         let extra = Extra { edges: true, inputs: true };
         for backbone in Backbone::ALL {
+            // Both have been used with all edges, so that what was kept of that must be given up.
             let mut silenced = model(&problem, &problem.dense(), backbone);
+            silenced.evaluate();
             silenced.set_edge_weights(&zeroed).unwrap();
             let mut removed = model(&problem, &problem.dense(), backbone);
+            removed.evaluate();
             removed.set_graph(Arc::new(smaller.graph.clone())).unwrap();
             removed.set_edge_weights(&smaller_weights).unwrap();
 
