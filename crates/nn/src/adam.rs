@@ -129,3 +129,6 @@ impl<T: Real> Adam<T> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -444,6 +444,8 @@ impl<T: Real> Model<T> {
         first.backward(context, inputs, parameters, d_hidden, d_parameters, wanted);
         if extra.edges {
             self.structure.weight_gradient(&self.threads, &mut gradients.edges);
+            // The MLP propagates along no edge, so its loss moves with none of the weights.
+            gradients.edges.values.resize(self.graph.edges(), T::ZERO);
         }
     }
 }

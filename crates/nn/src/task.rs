@@ -42,9 +42,8 @@ impl<T: Real> Task<T> {
         let mut task = Self { labels, shares: weights };
         task.check()?;
         let total: f64 = task.shares.iter().map(|&w| Into::<f64>::into(w)).sum();
-        let share = T::of(1.0 / total);
         for weight in &mut task.shares {
-            *weight *= share;
+            *weight = T::of(Into::<f64>::into(*weight) / total);
         }
         Ok(task)
     }

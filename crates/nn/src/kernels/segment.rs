@@ -1,8 +1,9 @@
 //! Weighted mean, minimum, maximum and standard deviation over the in-edges of each node, and their gradients.
 //!
-//! An edge counts when its weight is positive. With s = Σ w: mean μ = Σ w v / s, variance Σ w (v − μ)² / s in two
-//! passes (no cancellation), std = √variance. Variances of at most [`FLAT`] give std 0 and no gradient, because √
-//! has no slope at 0. A node without such an edge gets zeros.
+//! An edge counts when its weight is positive; s = Σ w are the `degrees`. Weights only ever appear as w / s, which is at
+//! most 1 however small they are. Mean μ = Σ w v / s, variance Σ w (v − μ)² / s in two passes (no cancellation),
+//! std = √variance. Variances of at most [`FLAT`] give std 0 and no gradient, because √ has no slope at 0. A node
+//! without such an edge gets zeros.
 
 use crate::kernels::spmm::Csr;
 use crate::meter::Kernel;
@@ -20,11 +21,14 @@ pub(crate) const STATISTICS: usize = 4;
 /// Shapes: `dense` nodes × `width`, `out` nodes × (4 · width). Cost: two gathers of a row per edge.
 pub(crate) fn segment_statistics<T: Real>(
     threads: &Threads,
-    edges: Csr<'_, T>,
+    (edges, degrees): (Csr<'_, T>, &[T]),
     dense: &[T],
     width: usize,
     out: &mut [T],
 ) {
+    if width == 0 {
+        return;
+    }
     let (entries, row) = (edges.values.len(), width * size_of::<T>());
     let bytes = 2 * entries * row + std::mem::size_of_val(out);
     let _span = threads.span(Kernel::Segment, 8 * entries * width, bytes);
@@ -37,7 +41,7 @@ pub(crate) fn segment_statistics<T: Real>(
                 #[inline(always)]
                 || {
                     for (i, out) in nodes.zip(out.chunks_exact_mut(STATISTICS * width)) {
-                        node_statistics(edges, i, dense, width, out);
+                        node_statistics(edges, i, degrees[i], dense, width, out);
                     }
                 },
             );
@@ -46,60 +50,62 @@ pub(crate) fn segment_statistics<T: Real>(
 }
 
 #[inline(always)]
-fn node_statistics<T: Real>(edges: Csr<'_, T>, i: usize, dense: &[T], width: usize, out: &mut [T]) {
+fn node_statistics<T: Real>(
+    edges: Csr<'_, T>,
+    i: usize,
+    degree: T,
+    dense: &[T],
+    width: usize,
+    out: &mut [T],
+) {
     let (mean, rest) = out.split_at_mut(width);
     let (low, rest) = rest.split_at_mut(width);
     let (high, std) = rest.split_at_mut(width);
     mean.fill(T::ZERO);
     std.fill(T::ZERO);
-    low.fill(T::MAX);
-    high.fill(T::MIN);
-    let mut total = T::ZERO;
-    for (weight, row) in neighbours(edges, i, dense, width) {
-        total += weight;
-        for c in 0..width {
-            mean[c] = weight.mul_add(row[c], mean[c]);
-            low[c] = low[c].min(row[c]);
-            high[c] = high[c].max(row[c]);
-        }
-    }
-    if total == T::ZERO {
+    if degree == T::ZERO {
         low.fill(T::ZERO);
         high.fill(T::ZERO);
         return;
     }
-    let share = T::ONE / total;
-    for mean in &mut *mean {
-        *mean *= share;
+    low.fill(T::MAX);
+    high.fill(T::MIN);
+    for (_, weight, row) in neighbours(edges, i, dense, width) {
+        let share = weight / degree;
+        for c in 0..width {
+            mean[c] = share.mul_add(row[c], mean[c]);
+            low[c] = low[c].min(row[c]);
+            high[c] = high[c].max(row[c]);
+        }
     }
-    for (weight, row) in neighbours(edges, i, dense, width) {
+    for (_, weight, row) in neighbours(edges, i, dense, width) {
+        let share = weight / degree;
         for c in 0..width {
             let off = row[c] - mean[c];
-            std[c] = (weight * off).mul_add(off, std[c]);
+            std[c] = (share * off).mul_add(off, std[c]);
         }
     }
     let flat = T::of(FLAT);
     for std in &mut *std {
-        let variance = *std * share;
-        *std = if variance > flat { variance.sqrt() } else { T::ZERO };
+        *std = if *std > flat { std.sqrt() } else { T::ZERO };
     }
 }
 
-/// The in-edges of a node that count: their weights and the rows they lead from.
+/// The in-edges of a node that count: the nodes they lead from, their weights, and those nodes' rows.
 #[inline(always)]
 fn neighbours<'a, T: Real>(
     edges: Csr<'a, T>,
     i: usize,
     dense: &'a [T],
     width: usize,
-) -> impl Iterator<Item = (T, &'a [T])> {
+) -> impl Iterator<Item = (usize, T, &'a [T])> {
     let range = edges.offsets[i]..edges.offsets[i + 1];
     let (columns, weights) = (&edges.columns[range.clone()], &edges.values[range]);
     columns
         .iter()
         .zip(weights)
         .filter(|(_, weight)| **weight > T::ZERO)
-        .map(move |(&j, &weight)| (weight, &dense[j as usize * width..][..width]))
+        .map(move |(&j, &weight)| (j as usize, weight, &dense[j as usize * width..][..width]))
 }
 
 /// What an edge's source needs to know about its target, made once per node by [`spread`]: six rows of `width`
@@ -108,9 +114,9 @@ pub(crate) const SPREAD: usize = 6;
 
 /// Prepares the gradient by the gathered rows. With gradients m, n, x, d of mean, minimum, maximum and std, the row v
 /// of an edge with weight w receives
-/// w · (m / s + d (v − μ) / (s · std)) + \[v = min\] n / ties + \[v = max\] x / ties,
-/// so `out` holds for each target: m / s − d μ / (s · std), d / (s · std), min, n / ties, max, x / ties. Equal
-/// extremes share their gradient, as in PyTorch.
+/// w / s · (m + d (v − μ) / std) + \[v = min\] n / ties + \[v = max\] x / ties,
+/// so `out` holds for each target: m − d μ / std, d / std, min, n / ties, max, x / ties. Equal extremes share their
+/// gradient, as in PyTorch.
 ///
 /// Shapes: `statistics` and `gradient` nodes × (4 · width), `out` nodes × (6 · width).
 pub(crate) fn spread<T: Real>(
@@ -121,6 +127,9 @@ pub(crate) fn spread<T: Real>(
     (statistics, gradient): (&[T], &[T]),
     out: &mut [T],
 ) {
+    if width == 0 {
+        return;
+    }
     let (entries, row) = (edges.values.len(), width * size_of::<T>());
     let bytes = entries * row + 2 * std::mem::size_of_val(gradient) + std::mem::size_of_val(out);
     let _span = threads.span(Kernel::Segment, 2 * entries * width, bytes);
@@ -154,32 +163,37 @@ fn node_spread<T: Real>(
     out: &mut [T],
 ) {
     out.fill(T::ZERO);
-    let [mean, low, high, std] = quarters(statistics, width);
+    let [mean, _, _, std] = quarters(statistics, width);
     let [d_mean, d_low, d_high, d_std] = quarters(gradient, width);
     let (constant, rest) = out.split_at_mut(width);
     let (slope, rest) = rest.split_at_mut(width);
-    let (low_value, rest) = rest.split_at_mut(width);
+    let (low, rest) = rest.split_at_mut(width);
     let (low_share, rest) = rest.split_at_mut(width);
-    let (high_value, high_share) = rest.split_at_mut(width);
-    let mut total = T::ZERO;
-    for (weight, row) in neighbours(edges, i, dense, width) {
-        total += weight;
+    let (high, high_share) = rest.split_at_mut(width);
+    // The extremes are found again rather than read: what was added to the statistics and taken off again left
+    // them rounded, and equal to no row.
+    low.fill(T::MAX);
+    high.fill(T::MIN);
+    let mut alone = true;
+    for (_, _, row) in neighbours(edges, i, dense, width) {
+        alone = false;
         for c in 0..width {
-            low_share[c] += if row[c] == low[c] { T::ONE } else { T::ZERO };
-            high_share[c] += if row[c] == high[c] { T::ONE } else { T::ZERO };
+            let kept = if row[c] < low[c] { T::ZERO } else { low_share[c] };
+            low[c] = low[c].min(row[c]);
+            low_share[c] = if row[c] == low[c] { kept + T::ONE } else { kept };
+            let kept = if row[c] > high[c] { T::ZERO } else { high_share[c] };
+            high[c] = high[c].max(row[c]);
+            high_share[c] = if row[c] == high[c] { kept + T::ONE } else { kept };
         }
     }
-    if total == T::ZERO {
+    if alone {
         return;
     }
-    low_value.copy_from_slice(low);
-    high_value.copy_from_slice(high);
-    let share = T::ONE / total;
     for c in 0..width {
         low_share[c] = d_low[c] / low_share[c];
         high_share[c] = d_high[c] / high_share[c];
-        slope[c] = if std[c] > T::ZERO { d_std[c] * share / std[c] } else { T::ZERO };
-        constant[c] = d_mean[c] * share - slope[c] * mean[c];
+        slope[c] = if std[c] > T::ZERO { d_std[c] / std[c] } else { T::ZERO };
+        constant[c] = d_mean[c] - slope[c] * mean[c];
     }
 }
 
@@ -193,15 +207,18 @@ fn quarters<T>(row: &[T], width: usize) -> [&[T]; STATISTICS] {
 
 /// The gradient by the gathered rows: each node j adds up what its out-edges' targets hold for it in `spread`.
 ///
-/// `out_edges` are the edges by source. Shapes: `dense` and `out` nodes × `width`, `spread` nodes × (6 · width).
+/// `out_edges` are the edges by source, `degrees` those of their targets. Shapes: `dense` and `out` nodes × `width`, `spread` nodes × (6 · width).
 pub(crate) fn gather_spread<T: Real>(
     threads: &Threads,
-    out_edges: Csr<'_, T>,
+    (out_edges, degrees): (Csr<'_, T>, &[T]),
     dense: &[T],
     width: usize,
     spread: &[T],
     out: &mut [T],
 ) {
+    if width == 0 {
+        return;
+    }
     let (entries, row) = (out_edges.values.len(), width * size_of::<T>());
     let bytes = entries * SPREAD * row + 2 * std::mem::size_of_val(out);
     let _span = threads.span(Kernel::Segment, 8 * entries * width, bytes);
@@ -216,14 +233,15 @@ pub(crate) fn gather_spread<T: Real>(
                     for (j, out) in nodes.zip(out.chunks_exact_mut(width)) {
                         out.fill(T::ZERO);
                         let v = &dense[j * width..][..width];
-                        for (weight, row) in neighbours(out_edges, j, spread, SPREAD * width) {
+                        for (target, weight, row) in neighbours(out_edges, j, spread, SPREAD * width) {
+                            let share = weight / degrees[target];
                             let (constant, rest) = row.split_at(width);
                             let (slope, rest) = rest.split_at(width);
                             let (low, rest) = rest.split_at(width);
                             let (low_share, rest) = rest.split_at(width);
                             let (high, high_share) = rest.split_at(width);
                             for c in 0..width {
-                                let smooth = weight * slope[c].mul_add(v[c], constant[c]);
+                                let smooth = share * slope[c].mul_add(v[c], constant[c]);
                                 let at_low = if v[c] == low[c] { low_share[c] } else { T::ZERO };
                                 let at_high = if v[c] == high[c] { high_share[c] } else { T::ZERO };
                                 out[c] += smooth + (at_low + at_high);

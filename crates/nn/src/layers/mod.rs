@@ -6,6 +6,8 @@ mod gin;
 mod pna;
 mod propagated;
 mod sage;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use gcn::Gcn;
 pub(crate) use gin::Gin;

@@ -223,7 +223,8 @@ impl<T: Real> Convolution<T> for Pna<T> {
             self.products_of = Some(version);
         }
         let statistics = ensure(&mut self.statistics, nodes * STATISTICS * width);
-        segment_statistics(threads, structure.in_edges(), source, width, statistics);
+        let edges = (structure.in_edges(), structure.degrees());
+        segment_statistics(threads, edges, source, width, statistics);
         Self::shift(threads, structure, target, width, statistics, T::ONE);
 
         let units = ensure(&mut self.units, nodes * self.outputs);
@@ -332,7 +333,8 @@ impl<T: Real> Convolution<T> for Pna<T> {
         let table = ensure(table, nodes * SPREAD * width);
         spread(threads, structure.in_edges(), &self.source, width, (statistics, d_statistics), table);
         let d_source = ensure(d_source, nodes * width);
-        gather_spread(threads, structure.out_edges(), &self.source, width, table, d_source);
+        let edges = (structure.out_edges(), structure.degrees());
+        gather_spread(threads, edges, &self.source, width, table, d_source);
 
         // The pre map.
         column_sums(threads, d_target, width, &mut scratch.partial, &mut d_inner[layout.pre_bias.clone()]);

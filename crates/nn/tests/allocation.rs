@@ -1,0 +1,111 @@
+//! Nothing is allocated inside an epoch once the first one has grown every buffer.
+
+#![allow(
+    unsafe_code,
+    reason = "counting allocations takes an allocator, and `GlobalAlloc` is an unsafe trait"
+)]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use edgepace_graph::{Classes, DenseFeatures, Features, Graph, Labels, SparseFeatures};
+use edgepace_nn::{Adam, AdamConfig, Backbone, Extra, Model, ModelConfig, Task, Threads};
+
+/// The system's allocator with a count of what all threads ask of it.
+struct Counting;
+
+static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
+
+// SAFETY: every call goes to the system's allocator unchanged.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        // SAFETY: the caller's promises are those that `System` asks for.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: as above; the pointer came from `System`.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+const NODES: usize = 1000;
+const COLUMNS: usize = 24;
+const CLASSES: u32 = 5;
+
+/// A ring with chords: enough work for kernels to cut it into pieces.
+fn graph() -> Arc<Graph> {
+    let (mut a, mut b) = (Vec::new(), Vec::new());
+    for node in 0..NODES {
+        for hop in [1, 17, 291, 640] {
+            a.push(node as u32);
+            b.push(((node + hop) % NODES) as u32);
+        }
+    }
+    Arc::new(Graph::undirected(NODES, &a, &b).unwrap())
+}
+
+fn value(node: usize, column: usize) -> f32 {
+    ((node * 31 + column * 17) % 23) as f32 / 23.0
+}
+
+fn dense() -> Features {
+    let values = (0..NODES * COLUMNS).map(|i| value(i / COLUMNS, i % COLUMNS)).collect();
+    DenseFeatures::new(NODES, COLUMNS, values).unwrap().into()
+}
+
+/// Every third column of the dense features.
+fn sparse() -> Features {
+    let offsets = (0..=NODES).map(|node| node * COLUMNS / 3).collect();
+    let columns = (0..NODES).flat_map(|_| (0..COLUMNS as u32).step_by(3)).collect();
+    let values = (0..NODES).flat_map(|node| (0..COLUMNS).step_by(3).map(move |c| value(node, c))).collect();
+    SparseFeatures::new(NODES, COLUMNS, offsets, columns, values).unwrap().into()
+}
+
+/// Allocations of each of 21 epochs: new edge weights, a training step, every gradient, the embeddings, an evaluation and
+/// its accuracy.
+fn allocations(backbone: Backbone, features: &Features, threads: &Threads) -> Vec<usize> {
+    let graph = graph();
+    let truth = Classes::new(CLASSES as usize, (0..NODES as u32).map(|i| i % CLASSES).collect()).unwrap();
+    let labels: Arc<Labels> = Arc::new(truth.clone().into());
+    let train: Vec<u32> = (0..NODES as u32).step_by(3).collect();
+    let task = Task::new(labels, &train).unwrap();
+    let config = ModelConfig { hidden: 16, ..ModelConfig::new(backbone) };
+    let mut weights = vec![1.0_f32; graph.edges()];
+    let mut model = Model::new(graph, features, CLASSES as usize, config, 1, threads).unwrap();
+    let mut adam = Adam::new(AdamConfig::default(), model.parameter_count()).unwrap();
+    let mut counts = vec![0; 21];
+    threads.run(|| {
+        for (epoch, count) in counts.iter_mut().enumerate() {
+            let before = ALLOCATIONS.load(Ordering::SeqCst);
+            weights.iter_mut().enumerate().for_each(|(e, w)| *w = ((e + epoch) % 7) as f32 / 7.0);
+            model.set_edge_weights(&weights).unwrap();
+            model.train(&task, &mut adam, epoch as u32).unwrap();
+            model.gradients(&task, None, Extra { edges: true, inputs: true }).unwrap();
+            model.embeddings();
+            assert!(model.evaluate().accuracy(&truth, &train).is_some());
+            *count = ALLOCATIONS.load(Ordering::SeqCst) - before;
+        }
+    });
+    counts
+}
+
+/// One test, so that no other runs beside it and is counted.
+#[test]
+fn after_the_first_epoch_no_epoch_allocates() {
+    for count in [1, 2] {
+        let threads = Threads::new(count).unwrap();
+        for backbone in Backbone::ALL {
+            for features in [dense(), sparse()] {
+                let counts = allocations(backbone, &features, &threads);
+                assert!(counts[0] > 0, "the first epoch grows the buffers, so the counter must have seen it");
+                assert_eq!(counts[1..], [0; 20], "{backbone:?} with {count} threads");
+            }
+        }
+    }
+}

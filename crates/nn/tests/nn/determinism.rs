@@ -1,0 +1,155 @@
+//! The same bits for any number of threads, at every repetition, and whatever was asked of the model in between.
+
+use std::sync::Arc;
+
+use edgepace_graph::Features;
+use edgepace_nn::{Adam, AdamConfig, Backbone, Model, ModelConfig, Threads};
+
+use crate::shared::{Draws, Shape};
+use crate::support::{Kind, Problem, logits, one_thread, real, small_config};
+
+/// A graph on which every kernel really cuts its work into pieces.
+fn large(columns: usize) -> Problem {
+    let mut draws = Draws::new(1);
+    let graph = Shape::TwinsApart.graph(3000, 10_000, &mut draws);
+    let weights = Shape::TwinsApart.weights(&graph, &mut draws);
+    Problem::on(graph, weights, columns, Kind::Classes, &mut draws)
+}
+
+/// Bits of all parameters and logits after training with edge weights that change at every epoch.
+fn trained(
+    problem: &Problem,
+    features: &Features,
+    backbone: Backbone,
+    threads: usize,
+    epochs: u32,
+) -> Vec<u32> {
+    let config = ModelConfig { hidden: 16, ..ModelConfig::new(backbone) };
+    let mut model: Model<f32> = problem.model(features, &config, &Threads::new(threads).unwrap());
+    let mut adam = Adam::new(AdamConfig::default(), model.parameter_count()).unwrap();
+    let task = problem.task();
+    for epoch in 0..epochs {
+        let mut draws = Draws::new(u64::from(epoch));
+        let weights: Vec<f64> = problem.weights.iter().map(|w| (w * draws.signed()).max(0.0)).collect();
+        model.set_edge_weights(&real(&weights)).unwrap();
+        model.train(&task, &mut adam, epoch).unwrap();
+    }
+    bits(&mut model)
+}
+
+fn bits(model: &mut Model<f32>) -> Vec<u32> {
+    let parameters: Vec<f32> = model.parameters().flat_map(|p| p.values.to_vec()).collect();
+    parameters.into_iter().chain(logits(model)).map(f32::to_bits).collect()
+}
+
+fn assert_same_bits(problem: &Problem, features: &Features, backbone: Backbone, epochs: u32) {
+    let expected = trained(problem, features, backbone, 1, epochs);
+    assert!(expected.iter().all(|&bits| f32::from_bits(bits).is_finite()), "{backbone:?}");
+    for threads in [1, 2, 8] {
+        let found = trained(problem, features, backbone, threads, epochs);
+        assert!(found == expected, "{backbone:?} differs with {threads} threads");
+    }
+}
+
+#[test]
+fn fifty_epochs_on_dense_features_end_in_the_same_bits_with_1_2_and_8_threads() {
+    let problem = large(12);
+    for backbone in Backbone::ALL {
+        assert_same_bits(&problem, &problem.dense(), backbone, 50);
+    }
+}
+
+#[test]
+fn fifty_epochs_on_sparse_features_end_in_the_same_bits_with_1_2_and_8_threads() {
+    let problem = large(12);
+    for backbone in Backbone::ALL {
+        assert_same_bits(&problem, &problem.sparse(), backbone, 50);
+    }
+}
+
+/// Wide features are cut in other ways than narrow ones. (PNA's first map would be 600 × 600: too slow here.)
+#[test]
+fn epochs_on_wide_dense_features_end_in_the_same_bits_with_1_2_and_8_threads() {
+    let problem = large(600);
+    for backbone in [Backbone::Gcn, Backbone::Gin, Backbone::Sage, Backbone::Mlp] {
+        assert_same_bits(&problem, &problem.dense(), backbone, 3);
+    }
+}
+
+#[test]
+fn another_seed_ends_in_other_bits() {
+    let problem = Problem::small(1, Shape::TwinsAlike, Kind::Classes);
+    let build = |seed| {
+        let config = small_config(Backbone::Gcn);
+        let graph = Arc::clone(&problem.graph);
+        Model::<f32>::new(graph, &problem.dense(), 3, config, seed, &one_thread()).unwrap()
+    };
+    assert_ne!(bits(&mut build(1)), bits(&mut build(2)));
+}
+
+/// What is done between two training steps.
+type Between = fn(&mut Model<f32>, &Problem);
+
+/// Products are kept from call to call; none of these may make a step use a stale one.
+#[test]
+fn what_is_asked_between_epochs_changes_no_bit() {
+    let betweens: [(&str, Between); 4] = [
+        ("evaluates", |model, _| {
+            model.evaluate();
+        }),
+        ("asks for embeddings", |model, _| {
+            model.embeddings();
+        }),
+        ("sets the same edge weights again", |model, problem| {
+            model.set_edge_weights(&real(&problem.weights)).unwrap();
+        }),
+        ("looks at other edge weights and comes back", |model, problem| {
+            model.set_edge_weights(&vec![1.0; problem.weights.len()]).unwrap();
+            model.evaluate();
+            model.set_edge_weights(&real(&problem.weights)).unwrap();
+        }),
+    ];
+    // Inputs narrower and wider than the hidden layer: they are propagated before or after the map.
+    for columns in [3, 40] {
+        let mut draws = Draws::new(4);
+        let graph = Shape::TwinsApart.graph(60, 150, &mut draws);
+        let weights = Shape::TwinsApart.weights(&graph, &mut draws);
+        let problem = Problem::on(graph, weights, columns, Kind::Classes, &mut draws);
+        for backbone in Backbone::ALL {
+            for features in [problem.dense(), problem.sparse()] {
+                let train = |between: Option<Between>| {
+                    let mut model: Model<f32> =
+                        problem.model(&features, &small_config(backbone), &one_thread());
+                    let mut adam = Adam::new(AdamConfig::default(), model.parameter_count()).unwrap();
+                    for epoch in 0..12 {
+                        model.train(&problem.task(), &mut adam, epoch).unwrap();
+                        if let Some(between) = between {
+                            between(&mut model, &problem);
+                        }
+                    }
+                    bits(&mut model)
+                };
+                let expected = train(None);
+                for (what, between) in betweens {
+                    assert!(train(Some(between)) == expected, "{backbone:?} that {what} differs");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_model_that_took_a_detour_over_another_graph_is_the_same_again() {
+    for backbone in Backbone::ALL {
+        let problem = Problem::small(3, Shape::TwinsApart, Kind::Classes);
+        let mut model: Model<f32> = problem.model(&problem.dense(), &small_config(backbone), &one_thread());
+        let before = bits(&mut model);
+        let half = problem.graph.select(|edge| edge % 2 == 0);
+        model.set_graph(Arc::new(half.graph)).unwrap();
+        let on_half = bits(&mut model);
+        assert_eq!(on_half == before, backbone == Backbone::Mlp, "{backbone:?} on half of the edges");
+        model.set_graph(Arc::clone(&problem.graph)).unwrap();
+        model.set_edge_weights(&real(&problem.weights)).unwrap();
+        assert_eq!(bits(&mut model), before, "{backbone:?}");
+    }
+}

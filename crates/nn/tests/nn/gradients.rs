@@ -1,0 +1,109 @@
+//! Gradients of whole models in `f64` against central differences of the loss.
+
+use edgepace_nn::{Backbone, Extra, Model};
+
+use crate::shared::{Shape, assert_close, central_differences};
+use crate::support::{Kind, Problem, one_thread, owned, randomise, real, small_config};
+
+const TOLERANCE: f64 = 1e-6;
+const STEP: f64 = 1e-5;
+/// A step that leads from any feature to a number that `f32` holds exactly.
+const FEATURE_STEP: f64 = 1.0 / 131_072.0;
+const EVERYTHING: Extra = Extra { edges: true, inputs: true };
+
+fn assert_gradients_are_central_differences(backbone: Backbone, epoch: Option<u32>) {
+    let mut worst = 0.0;
+    for (seed, shape) in (1..).zip(Shape::ALL) {
+        for kind in [Kind::Classes, Kind::Many] {
+            for sparse in [false, true] {
+                let problem = Problem::small(seed, shape, kind);
+                let claim = format!("{backbone:?}, {shape:?}, {kind:?}, sparse: {sparse}, epoch {epoch:?}");
+                assert_problem(&problem, backbone, sparse, epoch, &claim, &mut worst);
+            }
+        }
+    }
+    println!("{backbone:?}: worst relative error {worst:e}");
+}
+
+fn assert_problem(
+    problem: &Problem,
+    backbone: Backbone,
+    sparse: bool,
+    epoch: Option<u32>,
+    claim: &str,
+    worst: &mut f64,
+) {
+    let build = |problem: &Problem| -> Model<f64> {
+        let features = if sparse { problem.sparse() } else { problem.dense() };
+        let mut model = problem.model(&features, &small_config(backbone), &one_thread());
+        randomise(&mut model, 11);
+        model
+    };
+    let task = problem.task();
+    let mut model = build(problem);
+    model.gradients(&task, epoch, EVERYTHING).unwrap();
+    let gradients = owned(model.parameter_gradients());
+    let edge_gradients = model.edge_gradients().to_vec();
+    let input_gradients = model.input_gradients().to_vec();
+    let loss = |model: &mut Model<f64>| model.gradients(&task, epoch, Extra::default()).unwrap();
+
+    for ((name, values), (_, gradient)) in owned(model.parameters()).iter().zip(&gradients) {
+        let numeric = central_differences(values, STEP, |moved| {
+            model.set_parameter(name, moved).unwrap();
+            loss(&mut model)
+        });
+        model.set_parameter(name, values).unwrap();
+        assert_close(&format!("{claim}: {name}"), gradient, &numeric, TOLERANCE, worst);
+    }
+    let numeric = central_differences(&problem.weights, STEP, |moved| {
+        model.set_edge_weights(moved).unwrap();
+        loss(&mut model)
+    });
+    assert_close(&format!("{claim}: edge weights"), &edge_gradients, &numeric, TOLERANCE, worst);
+
+    let features: Vec<f64> = problem.features.iter().map(|&x| f64::from(x)).collect();
+    let mut moved_problem = problem.clone();
+    let numeric = central_differences(&features, FEATURE_STEP, |moved| {
+        moved_problem.features = real(moved);
+        loss(&mut build(&moved_problem))
+    });
+    assert_close(&format!("{claim}: inputs"), &input_gradients, &numeric, TOLERANCE, worst);
+}
+
+#[test]
+fn gradients_of_the_loss_without_dropout_are_its_central_differences() {
+    for backbone in Backbone::ALL {
+        assert_gradients_are_central_differences(backbone, None);
+    }
+}
+
+#[test]
+fn gradients_of_the_loss_with_the_dropout_of_an_epoch_are_its_central_differences() {
+    for backbone in Backbone::ALL {
+        assert_gradients_are_central_differences(backbone, Some(3));
+    }
+}
+
+#[test]
+fn dropout_changes_the_loss_from_epoch_to_epoch_and_not_within_one() {
+    let problem = Problem::small(1, Shape::TwinsAlike, Kind::Classes);
+    let task = problem.task::<f64>();
+    let mut model: Model<f64> = problem.model(&problem.dense(), &small_config(Backbone::Gcn), &one_thread());
+    let mut loss = |epoch| model.gradients(&task, epoch, Extra::default()).unwrap();
+    assert_eq!(loss(Some(3)), loss(Some(3)));
+    assert_ne!(loss(Some(3)), loss(Some(4)));
+    assert_ne!(loss(Some(3)), loss(None));
+}
+
+#[test]
+fn asking_for_more_gradients_changes_none_of_the_others() {
+    for backbone in Backbone::ALL {
+        let problem = Problem::small(2, Shape::TwinsApart, Kind::Classes);
+        let task = problem.task::<f64>();
+        let mut model: Model<f64> = problem.model(&problem.dense(), &small_config(backbone), &one_thread());
+        model.gradients(&task, Some(1), Extra::default()).unwrap();
+        let few = owned(model.parameter_gradients());
+        model.gradients(&task, Some(1), EVERYTHING).unwrap();
+        assert_eq!(few, owned(model.parameter_gradients()), "{backbone:?}");
+    }
+}
