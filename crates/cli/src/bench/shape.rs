@@ -171,7 +171,7 @@ fn scatter(nodes: usize) -> usize {
         }
         a
     };
-    (nodes * 618 / 1000..).find(|&step| step > 0 && gcd(step, nodes) == 1).unwrap_or(1)
+    (nodes * 618 / 1000..nodes).find(|&step| step > 0 && gcd(step, nodes) == 1).unwrap_or(1)
 }
 
 /// The graph without `excess` of its undirected edges, picked at random.

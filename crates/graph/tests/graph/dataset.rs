@@ -75,7 +75,7 @@ fn every_node_of_a_split_must_be_labelled() {
         error.to_string(),
         "split `public`: node 3 of `test` has no class: take it out of the split or label it"
     );
-    let many = ManyLabels::new(4, 2, vec![0; 8]).unwrap().into();
+    let many: Labels = ManyLabels::new(4, 2, vec![0; 8]).unwrap().into();
     assert!(Dataset::new("path", path(4), features(4), many, splits).is_ok());
 }
 
@@ -93,9 +93,9 @@ fn edges_and_features_can_be_exchanged_for_others_that_fit() {
         Dataset::new("path", path(4), features(4), labels(4), vec![split("s", 4, vec![2])]).unwrap();
     let other = Graph::undirected(4, &[0], &[3]).unwrap();
     let exchanged = dataset.clone().with_graph(other.clone()).unwrap();
-    assert_eq!((exchanged.graph(), exchanged.splits()), (&other, dataset.splits()));
+    assert_eq!((&**exchanged.graph(), exchanged.splits()), (&other, dataset.splits()));
     let sparse = Features::from(SparseFeatures::new(4, 7, vec![0; 5], vec![], vec![]).unwrap());
-    assert_eq!(dataset.clone().with_features(sparse.clone()).unwrap().features(), &sparse);
+    assert_eq!(**dataset.clone().with_features(sparse.clone()).unwrap().features(), sparse);
 
     assert_eq!(
         dataset.clone().with_graph(path(5)),
@@ -109,7 +109,7 @@ fn edges_and_features_can_be_exchanged_for_others_that_fit() {
 
 #[test]
 fn a_dataset_without_nodes_is_fine() {
-    let nothing = Classes::new(0, vec![]).unwrap().into();
+    let nothing: Labels = Classes::new(0, vec![]).unwrap().into();
     let dataset = Dataset::new("nothing", path(0), features(0), nothing, vec![]).unwrap();
     assert_eq!(dataset.graph().nodes(), 0);
 }
