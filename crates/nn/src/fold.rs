@@ -67,10 +67,8 @@ impl<T: Real> Folded<T> {
         Affine { weight: &self.weight, bias: &self.bias }
     }
 
-    /// The folded map and an empty gradient by it.
+    /// The folded map, and where the gradient by it goes.
     pub(crate) fn with_gradient(&mut self) -> (Affine<'_, T>, AffineGradient<'_, T>) {
-        self.d_weight.fill(T::ZERO);
-        self.d_bias.fill(T::ZERO);
         (
             Affine { weight: &self.weight, bias: &self.bias },
             AffineGradient { weight: &mut self.d_weight, bias: &mut self.d_bias },
@@ -86,15 +84,16 @@ impl<T: Real> Folded<T> {
         d_decoder: &mut [T],
     ) {
         let width = self.width();
+        d_own.weight.fill(T::ZERO);
+        d_own.bias.fill(T::ZERO);
         small_matmul(&self.d_weight, &self.transposed, (width, self.units), d_own.weight);
         small_matmul(&self.d_bias, &self.transposed, (width, self.units), d_own.bias);
-        self.d_decoder.fill(T::ZERO);
         let shape = (self.units, width);
         transposed_matmul(threads, own.weight, &self.d_weight, shape, &mut self.partial, &mut self.d_decoder);
-        transposed_matmul(threads, own.bias, &self.d_bias, shape, &mut self.partial, &mut self.d_decoder);
-        for (out, d) in d_decoder.chunks_exact_mut(self.outputs).zip(self.d_decoder.chunks_exact(width)) {
-            for (out, &d) in out.iter_mut().zip(d) {
-                *out += d;
+        let rows = d_decoder.chunks_exact_mut(self.outputs).zip(self.d_decoder.chunks_exact(width));
+        for ((out, d), &bias) in rows.zip(own.bias) {
+            for ((out, &d), &d_bias) in out.iter_mut().zip(d).zip(&self.d_bias) {
+                *out = bias.mul_add(d_bias, d);
             }
         }
     }

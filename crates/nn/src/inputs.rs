@@ -130,8 +130,8 @@ impl<'a, T: Real> Input<'a, T> {
         }
     }
 
-    /// out += Xᵀ · gradient; `gradient` is rows × `width`, `out` columns × `width`.
-    pub(crate) fn transposed_times_add(
+    /// out = Xᵀ · gradient; `gradient` is rows × `width`, `out` columns × `width`.
+    pub(crate) fn transposed_times(
         &self,
         threads: &Threads,
         scratch: &mut Scratch<T>,
@@ -150,15 +150,7 @@ impl<'a, T: Real> Input<'a, T> {
                 );
             }
             Matrix::Sparse { by_column, .. } => {
-                spmm(
-                    threads,
-                    Kernel::Features,
-                    by_column,
-                    (gradient, width),
-                    Start::Output,
-                    out,
-                    Finish::Keep,
-                );
+                spmm(threads, Kernel::Features, by_column, (gradient, width), Start::Zero, out, Finish::Keep);
             }
         }
     }

@@ -409,8 +409,7 @@ impl<T: Real> Model<T> {
         let (nodes, units) = (self.graph.nodes(), self.config.hidden);
         let values = &self.parameters.values;
         let gradients = &mut self.gradients;
-        gradients.parameters.clear();
-        gradients.parameters.resize(values.len(), T::ZERO);
+        ensure(&mut gradients.parameters, values.len());
         if extra.edges {
             gradients.edges.reset(&self.structure);
         }

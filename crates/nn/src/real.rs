@@ -91,16 +91,18 @@ impl Real for f32 {
         // ln 2 in two parts: the first has few bits, so `k · LN2_HIGH` is exact.
         const LN2_HIGH: f32 = 0.693_359_4;
         const LN2_LOW: f32 = -2.121_944_4e-4;
-        // Adding and subtracting 1.5 · 2^23 rounds to the nearest integer without a branch.
+        // Adding 1.5 · 2^23 leaves the nearest integer in the last bits, without a branch or a checked cast.
         const ROUND: f32 = 12_582_912.0;
         let x = Real::min(Real::max(self, -87.0), 88.0);
-        let k = x.mul_add(std::f32::consts::LOG2_E, ROUND) - ROUND;
+        let shifted = x.mul_add(std::f32::consts::LOG2_E, ROUND);
+        let k = shifted - ROUND;
         let r = (-k).mul_add(LN2_LOW, (-k).mul_add(LN2_HIGH, x));
         let mut p = 1.0 / 5040.0;
         for c in [1.0 / 720.0, 1.0 / 120.0, 1.0 / 24.0, 1.0 / 6.0, 0.5, 1.0, 1.0] {
             p = f32::mul_add(p, r, c);
         }
-        let power = f32::from_bits(((k as i32 + 127) << 23).cast_unsigned());
+        let exponent = shifted.to_bits().wrapping_sub(ROUND.to_bits()).wrapping_add(127);
+        let power = f32::from_bits(exponent << 23);
         p * power
     }
     #[inline(always)]

@@ -8,7 +8,7 @@ use crate::threads::Threads;
 /// Rows that are summed before the sums are added up, in order.
 const PIECES: usize = 16;
 
-/// out_c += Σ_i matrix[i, c]. Rows are cut into fixed pieces whose sums are added in order.
+/// out_c = Σ_i matrix[i, c]. Rows are cut into fixed pieces whose sums are added in order.
 pub(crate) fn column_sums<T: Real>(
     threads: &Threads,
     matrix: &[T],
@@ -16,6 +16,7 @@ pub(crate) fn column_sums<T: Real>(
     partial: &mut Vec<T>,
     out: &mut [T],
 ) {
+    out.fill(T::ZERO);
     if width == 0 || matrix.is_empty() {
         return;
     }

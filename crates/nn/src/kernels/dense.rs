@@ -96,9 +96,6 @@ pub(crate) fn matmul<T: Real>(
     threads.rows(out, b.columns, ROW_BLOCK, |first, out| {
         let rows = out.len() / b.columns;
         let a = &a[first * b.depth..][..rows * b.depth];
-        if matches!(into, Into::Set) {
-            out.fill(T::ZERO);
-        }
         with_simd(
             #[inline(always)]
             || {
@@ -107,6 +104,8 @@ pub(crate) fn matmul<T: Real>(
                     let depths = from..b.depth.min(from + DEPTH);
                     let mut column = 0;
                     while column < b.columns {
+                        // The first block of the depth writes, the others add to it.
+                        let into = if from > 0 && matches!(into, Into::Set) { Into::Add } else { into };
                         let at = Place { first, column, from };
                         if panel_width(b.columns - column) == TILE_COLUMNS {
                             let panel = b.values[column * b.depth..][..TILE_COLUMNS * b.depth].as_chunks().0;
@@ -189,20 +188,32 @@ fn tile<T: Real, const R: usize, const W: usize>(a: &[T], stride: usize, panel: 
 
 #[inline(always)]
 fn store<T: Real, const W: usize>(sums: &[T; W], out: &mut [T], into: Into<'_, T>, row: usize, at: Place) {
-    let scale = match into {
-        Into::AddScaled(scale) => scale[at.first + row],
-        Into::Set | Into::Add => T::ONE,
-    };
     let out = &mut out[at.column..];
     if let Some(out) = out.first_chunk_mut::<W>() {
-        for c in 0..W {
-            out[c] = scale.mul_add(sums[c], out[c]);
+        match into {
+            Into::Set => *out = *sums,
+            Into::Add => {
+                for c in 0..W {
+                    out[c] += sums[c];
+                }
+            }
+            Into::AddScaled(scales) => {
+                let scale = scales[at.first + row];
+                for c in 0..W {
+                    out[c] = scale.mul_add(sums[c], out[c]);
+                }
+            }
         }
-    } else {
-        // A copy: reading `sums` at a variable index would keep it out of the registers.
-        let sums = std::hint::black_box(*sums);
-        for (out, sum) in out.iter_mut().zip(sums) {
-            *out = scale.mul_add(sum, *out);
+        return;
+    }
+    // The last columns of a width that is no multiple of 8. A copy, because reading `sums` at a variable index would
+    // keep it out of the registers.
+    let sums = std::hint::black_box(*sums);
+    for (out, sum) in out.iter_mut().zip(sums) {
+        match into {
+            Into::Set => *out = sum,
+            Into::Add => *out += sum,
+            Into::AddScaled(scales) => *out = scales[at.first + row].mul_add(sum, *out),
         }
     }
 }
@@ -216,7 +227,7 @@ const PIECES: usize = 16;
 /// Rows that a piece has at least.
 const PIECE_ROWS: usize = 512;
 
-/// out += aᵀ · g.
+/// out = aᵀ · g.
 ///
 /// Shapes: `a` rows × k, `g` rows × n, `out` k × n. Wide `a`: each row of the output is summed by one thread over
 /// all rows in order. Otherwise rows are cut into fixed pieces (a function of the shape alone), summed apart in
@@ -229,6 +240,7 @@ pub(crate) fn transposed_matmul<T: Real>(
     partial: &mut Vec<T>,
     out: &mut [T],
 ) {
+    out.fill(T::ZERO);
     if k == 0 || n == 0 || a.is_empty() {
         return;
     }

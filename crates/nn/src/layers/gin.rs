@@ -81,7 +81,7 @@ impl<T: Real> Convolution<T> for Gin<T> {
         let (units, d_units) = (&self.units[..len], ensure(&mut self.d_units, len));
         column_sums(threads, d_out, last.width(), &mut self.scratch.partial, d_last.bias);
         let hidden = Input::hidden(units, input.rows, self.outputs);
-        hidden.transposed_times_add(threads, &mut self.scratch, (d_out, last.width()), d_last.weight);
+        hidden.transposed_times(threads, &mut self.scratch, (d_out, last.width()), d_last.weight);
         self.scratch.panels.pack_transposed(last.weight, last.width(), self.outputs);
         let gate = Finish::Gate { hidden: units, scale: T::ONE };
         matmul(threads, d_out, &self.scratch.panels, d_units, Into::Set, gate);

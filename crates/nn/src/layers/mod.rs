@@ -44,7 +44,7 @@ impl<T> Affine<'_, T> {
     }
 }
 
-/// Where the gradient by an [`Affine`] is added.
+/// Where the gradient by an [`Affine`] goes.
 pub(crate) struct AffineGradient<'a, T> {
     pub(crate) weight: &'a mut [T],
     pub(crate) bias: &'a mut [T],
@@ -95,8 +95,8 @@ pub(crate) trait Convolution<T: Real>: Send + Sync {
         out: &mut [T],
     );
 
-    /// Adds the gradients by parameters (inner, last) and edge values, and sets the one by the input, given the
-    /// gradient by the layer's output before its activation.
+    /// Sets the gradients by parameters (inner, last) and by the input, and adds those by edge values, given the gradient
+    /// by the layer's output before its activation.
     fn backward(
         &mut self,
         context: Context<'_, T>,

@@ -258,19 +258,14 @@ impl<T: Real> Convolution<T> for Pna<T> {
         // The last map.
         let units = Input::hidden(&self.units, nodes, outputs);
         column_sums(threads, d_out, last.width(), &mut scratch.partial, d_last.bias);
-        units.transposed_times_add(threads, scratch, (d_out, last.width()), d_last.weight);
+        units.transposed_times(threads, scratch, (d_out, last.width()), d_last.weight);
         let d_units = ensure(d_units, nodes * outputs);
         scratch.panels.pack_transposed(last.weight, last.width(), outputs);
         matmul(threads, d_out, &scratch.panels, d_units, Into::Set, Finish::Keep);
 
         // The post map: its part for each scaler sees the gradient scaled by it.
         column_sums(threads, d_units, outputs, &mut scratch.partial, &mut d_inner[layout.post_bias.clone()]);
-        input.transposed_times_add(
-            threads,
-            scratch,
-            (d_units, outputs),
-            &mut d_inner[layout.post_root.clone()],
-        );
+        input.transposed_times(threads, scratch, (d_units, outputs), &mut d_inner[layout.post_root.clone()]);
         let d_statistics = ensure(d_statistics, nodes * STATISTICS * width);
         let scaled = ensure(scaled, nodes * outputs);
         let scalers = [None, Some(&self.amplify), Some(&self.attenuate)];
@@ -338,18 +333,8 @@ impl<T: Real> Convolution<T> for Pna<T> {
 
         // The pre map.
         column_sums(threads, d_target, width, &mut scratch.partial, &mut d_inner[layout.pre_bias.clone()]);
-        input.transposed_times_add(
-            threads,
-            scratch,
-            (d_target, width),
-            &mut d_inner[layout.pre_target.clone()],
-        );
-        input.transposed_times_add(
-            threads,
-            scratch,
-            (d_source, width),
-            &mut d_inner[layout.pre_source.clone()],
-        );
+        input.transposed_times(threads, scratch, (d_target, width), &mut d_inner[layout.pre_target.clone()]);
+        input.transposed_times(threads, scratch, (d_source, width), &mut d_inner[layout.pre_source.clone()]);
         if let Some(wanted) = wanted.input {
             let parts: [(&[T], &[T], usize); 3] = [
                 (d_units, &inner[layout.post_root], outputs),

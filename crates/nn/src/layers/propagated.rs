@@ -25,7 +25,7 @@ pub(crate) struct Maps<'a, T> {
     pub(crate) bias: &'a [T],
 }
 
-/// Where the gradients of [`Maps`] are added.
+/// Where the gradients of [`Maps`] go.
 pub(crate) struct MapGradients<'a, T> {
     pub(crate) edges: &'a mut [T],
     pub(crate) root: Option<&'a mut [T]>,
@@ -151,7 +151,7 @@ impl<T: Real> Propagated<T> {
         let scratch = &mut self.scratch;
         column_sums(threads, d_out, width, &mut scratch.partial, gradients.bias);
         if let Some(root) = gradients.root {
-            input.transposed_times_add(threads, scratch, (d_out, width), root);
+            input.transposed_times(threads, scratch, (d_out, width), root);
         }
         // The gradient by the input is finished by whichever product is added last.
         let last = |finish| if maps.root.is_some() { Finish::Keep } else { finish };
@@ -164,7 +164,7 @@ impl<T: Real> Propagated<T> {
                 }
                 let d_product = ensure(&mut self.gradient, input.rows * width);
                 structure.propagate_back(threads, (d_out, width), d_product, Finish::Keep);
-                input.transposed_times_add(threads, scratch, (d_product, width), gradients.edges);
+                input.transposed_times(threads, scratch, (d_product, width), gradients.edges);
                 if let Some(d_input) = &mut d_input {
                     scratch.panels.pack_transposed(maps.edges, width, input.columns);
                     matmul(threads, d_product, &scratch.panels, d_input.out, Into::Set, last(d_input.finish));
@@ -172,7 +172,7 @@ impl<T: Real> Propagated<T> {
             }
             Order::PropagateFirst => {
                 let mixed = Input::hidden(&self.mixed, input.rows, input.columns);
-                mixed.transposed_times_add(threads, scratch, (d_out, width), gradients.edges);
+                mixed.transposed_times(threads, scratch, (d_out, width), gradients.edges);
                 if d_input.is_none() && wanted.edges.is_none() {
                     return;
                 }
