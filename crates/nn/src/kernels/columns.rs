@@ -31,10 +31,19 @@ pub(crate) fn column_sums<T: Real>(
         with_simd(
             #[inline(always)]
             || {
-                for row in matrix[rows.start * width..rows.end * width].chunks_exact(width) {
-                    for (sum, &x) in sums.iter_mut().zip(row) {
-                        *sum += x;
-                    }
+                let rows = &matrix[rows.start * width..rows.end * width];
+                let mut at = 0;
+                while at + 16 <= width {
+                    tile::<T, 16>(rows, width, at, sums);
+                    at += 16;
+                }
+                while at + 8 <= width {
+                    tile::<T, 8>(rows, width, at, sums);
+                    at += 8;
+                }
+                while at < width {
+                    tile::<T, 1>(rows, width, at, sums);
+                    at += 1;
                 }
             },
         );
@@ -44,4 +53,17 @@ pub(crate) fn column_sums<T: Real>(
             *out += sum;
         }
     }
+}
+
+/// The sums of W columns from `at`, in registers.
+#[inline(always)]
+fn tile<T: Real, const W: usize>(rows: &[T], width: usize, at: usize, sums: &mut [T]) {
+    let mut sum = [T::ZERO; W];
+    for row in rows.chunks_exact(width) {
+        let row: &[T; W] = row[at..][..W].try_into().expect("a slice of W numbers");
+        for c in 0..W {
+            sum[c] += row[c];
+        }
+    }
+    sums[at..at + W].copy_from_slice(&sum);
 }

@@ -5,6 +5,8 @@
 //! it is in the cache, so these two are written here: a register tile, blocks that fit the first and second
 //! cache, and nothing else.
 
+use std::ops::Range;
+
 use crate::kernels::finish::Finish;
 use crate::meter::Kernel;
 use crate::real::Real;
@@ -18,8 +20,11 @@ const TILE_COLUMNS: usize = 16;
 const NARROW: usize = 8;
 /// Depth of a block of the small matrix: 256 × 16 `f32` are 16 kB, half of a first-level cache.
 const DEPTH: usize = 256;
-/// Rows that one thread takes at a time: a multiple of the tile's.
-const ROW_BLOCK: usize = 96;
+/// Numbers of the tall matrix that are multiplied with all panels while they are in the first-level cache: 16 kB of
+/// `f32`, its other half.
+const BLOCK: usize = 4096;
+/// Rows that one thread takes at a time at most.
+const BLOCK_ROWS: usize = 16 * TILE_ROWS;
 
 /// How a product meets what its output holds.
 #[derive(Clone, Copy)]
@@ -93,28 +98,25 @@ pub(crate) fn matmul<T: Real>(
     let rows = out.len() / b.columns.max(1);
     let bytes = rows * (b.depth + b.columns) * size_of::<T>();
     let _span = threads.span(Kernel::Dense, 2 * rows * b.depth * b.columns, bytes);
-    threads.rows(out, b.columns, ROW_BLOCK, |first, out| {
+    let block = (BLOCK / b.depth.clamp(1, DEPTH) / TILE_ROWS * TILE_ROWS).clamp(TILE_ROWS, BLOCK_ROWS);
+    threads.rows(out, b.columns, block, |first, out| {
         let rows = out.len() / b.columns;
         let a = &a[first * b.depth..][..rows * b.depth];
         with_simd(
             #[inline(always)]
             || {
+                if b.depth == 0 && matches!(into, Into::Set) {
+                    out.fill(T::ZERO);
+                }
                 let mut from = 0;
                 while from < b.depth {
                     let depths = from..b.depth.min(from + DEPTH);
-                    let mut column = 0;
-                    while column < b.columns {
-                        // The first block of the depth writes, the others add to it.
-                        let into = if from > 0 && matches!(into, Into::Set) { Into::Add } else { into };
-                        let at = Place { first, column, from };
-                        if panel_width(b.columns - column) == TILE_COLUMNS {
-                            let panel = b.values[column * b.depth..][..TILE_COLUMNS * b.depth].as_chunks().0;
-                            panel_rows::<T, TILE_COLUMNS>(a, b, &panel[depths.clone()], out, into, at);
-                            column += TILE_COLUMNS;
-                        } else {
-                            let panel = b.values[column * b.depth..][..NARROW * b.depth].as_chunks().0;
-                            panel_rows::<T, NARROW>(a, b, &panel[depths.clone()], out, into, at);
-                            column += NARROW;
+                    match into {
+                        Into::Set if from == 0 => panels(a, b, depths.clone(), out, |_, _, sum| sum),
+                        Into::Set | Into::Add => panels(a, b, depths.clone(), out, |_, old, sum| old + sum),
+                        Into::AddScaled(scale) => {
+                            let scale = &scale[first..];
+                            panels(a, b, depths.clone(), out, |row, old, sum| scale[row].mul_add(sum, old));
                         }
                     }
                     from = depths.end;
@@ -127,39 +129,86 @@ pub(crate) fn matmul<T: Real>(
     });
 }
 
-/// Where a panel's products go.
-#[derive(Clone, Copy)]
-struct Place {
-    /// Number of the block's first row in the whole matrix.
-    first: usize,
-    /// First column of the panel.
-    column: usize,
-    /// First depth of the panel.
-    from: usize,
-}
-
+/// All panels over a range of depths; `join(row, old, sum)` is what an element becomes.
 #[inline(always)]
-fn panel_rows<T: Real, const W: usize>(
+fn panels<T: Real>(
     a: &[T],
     b: &Panels<T>,
-    panel: &[[T; W]],
+    depths: Range<usize>,
     out: &mut [T],
-    into: Into<'_, T>,
-    at: Place,
+    join: impl Fn(usize, T, T) -> T + Copy,
 ) {
+    let mut column = 0;
+    while column < b.columns {
+        let left = b.columns - column;
+        let values = &b.values[column * b.depth..];
+        if panel_width(left) == TILE_COLUMNS && left >= TILE_COLUMNS {
+            panel::<T, TILE_COLUMNS>(a, b, (values, depths.clone()), column, out, join);
+            column += TILE_COLUMNS;
+        } else if panel_width(left) == NARROW && left >= NARROW {
+            panel::<T, NARROW>(a, b, (values, depths.clone()), column, out, join);
+            column += NARROW;
+        } else if panel_width(left) == TILE_COLUMNS {
+            last_panel::<T, TILE_COLUMNS>(a, b, (values, depths.clone()), column, out, join);
+            return;
+        } else {
+            last_panel::<T, NARROW>(a, b, (values, depths.clone()), column, out, join);
+            return;
+        }
+    }
+}
+
+/// A panel of W columns.
+#[inline(always)]
+fn panel<T: Real, const W: usize>(
+    a: &[T],
+    b: &Panels<T>,
+    (values, depths): (&[T], Range<usize>),
+    column: usize,
+    out: &mut [T],
+    join: impl Fn(usize, T, T) -> T + Copy,
+) {
+    let values = &values[..W * b.depth].as_chunks::<W>().0[depths.clone()];
     let rows = out.len() / b.columns;
     let mut row = 0;
     while row + TILE_ROWS <= rows {
-        let sums = tile::<T, TILE_ROWS, W>(&a[row * b.depth + at.from..], b.depth, panel);
-        for (r, sums) in sums.iter().enumerate() {
-            store(sums, &mut out[(row + r) * b.columns..][..b.columns], into, row + r, at);
+        let sums = tile::<T, TILE_ROWS, W>(&a[row * b.depth + depths.start..], b.depth, values);
+        for r in 0..TILE_ROWS {
+            let out =
+                out[(row + r) * b.columns + column..].first_chunk_mut::<W>().expect("W columns are left");
+            for c in 0..W {
+                out[c] = join(row + r, out[c], sums[r][c]);
+            }
         }
         row += TILE_ROWS;
     }
     while row < rows {
-        let [sums] = tile::<T, 1, W>(&a[row * b.depth + at.from..], b.depth, panel);
-        store(&sums, &mut out[row * b.columns..][..b.columns], into, row, at);
+        let [sums] = tile::<T, 1, W>(&a[row * b.depth + depths.start..], b.depth, values);
+        let out = out[row * b.columns + column..].first_chunk_mut::<W>().expect("W columns are left");
+        for c in 0..W {
+            out[c] = join(row, out[c], sums[c]);
+        }
         row += 1;
+    }
+}
+
+/// The last panel, of which the output has fewer than W columns. Apart from the others, because reading sums at a
+/// variable index keeps them out of the registers.
+#[inline(always)]
+fn last_panel<T: Real, const W: usize>(
+    a: &[T],
+    b: &Panels<T>,
+    (values, depths): (&[T], Range<usize>),
+    column: usize,
+    out: &mut [T],
+    join: impl Fn(usize, T, T) -> T + Copy,
+) {
+    let values = &values[..W * b.depth].as_chunks::<W>().0[depths.clone()];
+    for (row, out) in out.chunks_exact_mut(b.columns).enumerate() {
+        let [sums] = tile::<T, 1, W>(&a[row * b.depth + depths.start..], b.depth, values);
+        for (out, sum) in out[column..].iter_mut().zip(sums) {
+            *out = join(row, *out, sum);
+        }
     }
 }
 
@@ -184,38 +233,6 @@ fn tile<T: Real, const R: usize, const W: usize>(a: &[T], stride: usize, panel: 
         }
     }
     sums
-}
-
-#[inline(always)]
-fn store<T: Real, const W: usize>(sums: &[T; W], out: &mut [T], into: Into<'_, T>, row: usize, at: Place) {
-    let out = &mut out[at.column..];
-    if let Some(out) = out.first_chunk_mut::<W>() {
-        match into {
-            Into::Set => *out = *sums,
-            Into::Add => {
-                for c in 0..W {
-                    out[c] += sums[c];
-                }
-            }
-            Into::AddScaled(scales) => {
-                let scale = scales[at.first + row];
-                for c in 0..W {
-                    out[c] = scale.mul_add(sums[c], out[c]);
-                }
-            }
-        }
-        return;
-    }
-    // The last columns of a width that is no multiple of 8. A copy, because reading `sums` at a variable index would
-    // keep it out of the registers.
-    let sums = std::hint::black_box(*sums);
-    for (out, sum) in out.iter_mut().zip(sums) {
-        match into {
-            Into::Set => *out = sum,
-            Into::Add => *out += sum,
-            Into::AddScaled(scales) => *out = scales[at.first + row].mul_add(sum, *out),
-        }
-    }
 }
 
 /// Rows whose products are summed before they go to memory.
@@ -280,7 +297,7 @@ fn outer_block<T: Real>(
     a: &[T],
     g: &[T],
     (k, n): (usize, usize),
-    rows: std::ops::Range<usize>,
+    rows: Range<usize>,
     first: usize,
     out: &mut [T],
 ) {

@@ -31,7 +31,7 @@ pub(crate) enum Start<'a, T> {
 /// How far ahead of the sums rows are asked into the cache, in bytes of rows.
 const AHEAD: usize = 3072;
 /// A gathered matrix of more bytes than this does not live in a core's own cache, and prefetching pays.
-const OWN_CACHE: usize = 512 * 1024;
+const OWN_CACHE: usize = 256 * 1024;
 
 /// out_i = finish(start_i + Σ_e v_e · dense[column_e]), the entries of a row in their stored order.
 ///
