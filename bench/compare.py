@@ -171,8 +171,10 @@ def markdown(rows: list[Row], judged: list[tuple[Bar, float | None]], machine: R
     header, *body = ["| " + " | ".join(line) + " |" for line in as_texts(rows)]
     rule = "|" + " --- |" * 2 + " ---: |" * (len(COLUMNS) - 2)
     bars = [f"| {bar} | {cell_text(value)} | {verdict(bar, value)} |" for bar, value in judged]
+    made = ["# edgepace beside its peers", "", "```console", "$ python3 bench/compare.py --json docs/results/engine.json --markdown docs/results/engine.md", "```", ""]
     about = f"Median ms per epoch (training step and evaluation), {machine['threads']} threads, {machine['processor']}."
-    return "\n".join([about, "", header, rule, *body, "", "| bar | measured | |", "| --- | ---: | --- |", *bars, ""])
+    about += " What each column is: [`bench/README.md`](../../bench/README.md)."
+    return "\n".join([*made, about, "", header, rule, *body, "", "| bar | measured | |", "| --- | ---: | --- |", *bars, ""])
 
 
 def describe_machine(threads: int) -> Row:

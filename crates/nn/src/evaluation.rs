@@ -1,7 +1,8 @@
 //! What a model says of every node, and how good that is: accuracy, macro-F1, ROC-AUC.
 
-use edgepace_graph::{Classes, ManyLabels, UNLABELLED};
+use edgepace_graph::{Classes, GraphError, ManyLabels, UNLABELLED};
 
+use crate::error::NnError;
 use crate::real::Real;
 use crate::threads::Threads;
 
@@ -27,16 +28,24 @@ impl<'a, T: Real> Evaluation<'a, T> {
     }
 
     /// Share of `nodes` whose class is predicted. `None` without nodes.
-    pub fn accuracy(&self, truth: &Classes, nodes: &[u32]) -> Option<f64> {
+    ///
+    /// # Errors
+    /// A node is out of range, or `truth` is for another graph or model.
+    pub fn accuracy(&self, truth: &Classes, nodes: &[u32]) -> Result<Option<f64>, NnError> {
+        self.fits(truth.nodes(), truth.width(), nodes)?;
         let of = truth.of();
         let right = nodes.iter().filter(|&&i| self.predictions[i as usize] == of[i as usize]).count();
-        (!nodes.is_empty()).then(|| right as f64 / nodes.len() as f64)
+        Ok((!nodes.is_empty()).then(|| right as f64 / nodes.len() as f64))
     }
 
     /// Mean of the F1 scores of the classes that occur among `nodes`, in truth or prediction. `None` without nodes.
-    pub fn macro_f1(&self, truth: &Classes, nodes: &[u32]) -> Option<f64> {
+    ///
+    /// # Errors
+    /// A node is out of range, or `truth` is for another graph or model.
+    pub fn macro_f1(&self, truth: &Classes, nodes: &[u32]) -> Result<Option<f64>, NnError> {
+        self.fits(truth.nodes(), truth.width(), nodes)?;
         // Per class: nodes that have it, that are predicted to have it, and both.
-        let mut counts = vec![[0_usize; 3]; self.outputs.max(truth.width())];
+        let mut counts = vec![[0_usize; 3]; self.outputs];
         for &i in nodes {
             let (class, predicted) = (truth.of()[i as usize], self.predictions[i as usize]);
             counts[predicted as usize][1] += 1;
@@ -51,11 +60,15 @@ impl<'a, T: Real> Evaluation<'a, T> {
             .filter(|[actual, predicted, _]| actual + predicted > 0)
             .map(|[actual, predicted, both]| 2.0 * *both as f64 / (actual + predicted) as f64)
             .collect();
-        (!scores.is_empty()).then(|| scores.iter().sum::<f64>() / scores.len() as f64)
+        Ok((!scores.is_empty()).then(|| scores.iter().sum::<f64>() / scores.len() as f64))
     }
 
     /// ROC-AUC, averaged over the labels that some of `nodes` have and some have not. `None` without such a label.
-    pub fn roc_auc(&self, truth: &ManyLabels, nodes: &[u32]) -> Option<f64> {
+    ///
+    /// # Errors
+    /// A node is out of range, or `truth` is for another graph or model.
+    pub fn roc_auc(&self, truth: &ManyLabels, nodes: &[u32]) -> Result<Option<f64>, NnError> {
+        self.fits(truth.nodes(), truth.width(), nodes)?;
         let width = truth.width();
         let mut scored = Vec::with_capacity(nodes.len());
         let mut total = (0.0, 0_usize);
@@ -69,7 +82,25 @@ impl<'a, T: Real> Evaluation<'a, T> {
                 total = (total.0 + auc, total.1 + 1);
             }
         }
-        (total.1 > 0).then(|| total.0 / total.1 as f64)
+        Ok((total.1 > 0).then(|| total.0 / total.1 as f64))
+    }
+
+    fn fits(&self, labelled: usize, width: usize, nodes: &[u32]) -> Result<(), NnError> {
+        let size = |found, expected, reason| NnError::Size { field: "labels", found, expected, reason };
+        let all = self.predictions.len();
+        if labelled != all {
+            return Err(size(labelled, all, "one per node of the graph"));
+        }
+        if width != self.outputs {
+            return Err(size(width, self.outputs, "the outputs of the model"));
+        }
+        match nodes.iter().position(|&node| node as usize >= all) {
+            None => Ok(()),
+            Some(position) => {
+                let value = nodes[position];
+                Err(GraphError::NodeOutOfRange { field: "nodes", position, value, nodes: all }.into())
+            }
+        }
     }
 }
 

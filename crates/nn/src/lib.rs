@@ -1,6 +1,39 @@
 //! How a GNN learns: kernels, layers with exact gradients, losses, optimiser.
+//!
+//! A [`Model`] is two graph convolutions and a decoder on one graph. It is trained step by step, takes new edge weights
+//! at any time, and gives gradients by parameters, inputs and edge weights. Results are the same bits for any number of
+//! [`Threads`], and after the first epoch nothing is allocated.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use edgepace_graph::{Classes, DenseFeatures, Features, Graph, Labels};
+//! use edgepace_nn::{Adam, AdamConfig, Backbone, Model, ModelConfig, Task, Threads};
+//!
+//! // Two triangles that one edge joins; a node's class is its triangle.
+//! let graph = Arc::new(Graph::undirected(6, &[0, 1, 2, 3, 4, 5, 2], &[1, 2, 0, 4, 5, 3, 3])?);
+//! let features: Features = DenseFeatures::new(6, 1, vec![1.0, 0.2, 0.1, -0.1, -0.2, -1.0])?.into();
+//! let classes = Classes::new(2, vec![0, 0, 0, 1, 1, 1])?;
+//! let task = Task::new(Arc::new(Labels::from(classes.clone())), &[0, 5])?;
+//!
+//! let threads = Threads::new(1)?;
+//! let config = ModelConfig::new(Backbone::Gcn);
+//! let mut model = Model::<f32>::new(Arc::clone(&graph), &features, 2, config, 0, &threads)?;
+//! let mut adam = Adam::new(AdamConfig::default(), model.parameter_count())?;
+//!
+//! // Take the edge between the triangles out: weight 0 means that it is not there.
+//! let joins = |edge: usize, target: u32| (graph.sources()[edge] < 3) != (target < 3);
+//! let weights: Vec<f32> =
+//!     graph.targets().iter().enumerate().map(|(e, &t)| if joins(e, t) { 0.0 } else { 1.0 }).collect();
+//! model.set_edge_weights(&weights)?;
+//! for epoch in 0..50 {
+//!     model.train(&task, &mut adam, epoch)?;
+//! }
+//! assert_eq!(model.evaluate().accuracy(&classes, &[1, 2, 3, 4])?, Some(1.0));
+//! # Ok::<(), edgepace_nn::NnError>(())
+//! ```
 
 mod adam;
+mod config;
 mod error;
 mod evaluation;
 mod fold;
@@ -19,10 +52,11 @@ mod task;
 mod threads;
 
 pub use adam::{Adam, AdamConfig, Decay};
+pub use config::{Backbone, ModelConfig};
 pub use error::NnError;
 pub use evaluation::{Evaluation, roc_auc};
 pub use meter::{Kernel, Meter, Work};
-pub use model::{Backbone, Extra, Model, ModelConfig};
+pub use model::{Extra, Model};
 pub use parameters::Parameter;
 pub use real::Real;
 pub use task::Task;

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use edgepace_graph::{Features, Graph, check_weights};
 
 use crate::adam::Adam;
+use crate::config::{Backbone, ModelConfig};
 use crate::error::NnError;
 use crate::evaluation::{Evaluation, predict};
 use crate::fold::Folded;
@@ -19,81 +20,13 @@ use crate::kernels::loss::node_losses;
 use crate::layers::{
     Activation, Affine, AffineGradient, Context, Convolution, Gcn, Gin, InputGradient, Pna, Sage, Wanted,
 };
-use crate::memory::ensure;
+use crate::memory::{ensure, zeros};
 use crate::parameters::{Initial, Parameter, Parameters, Spec};
 use crate::random::Dropout;
 use crate::real::Real;
 use crate::structure::{Normalisation, Structure, ValueGradient};
 use crate::task::Task;
 use crate::threads::Threads;
-
-/// Which convolution a model is made of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Backbone {
-    /// Graph convolutional network (Kipf and Welling, 2017).
-    Gcn,
-    /// Graph isomorphism network (Xu et al., 2019).
-    Gin,
-    /// GraphSAGE with the mean (Hamilton et al., 2017).
-    Sage,
-    /// Principal neighbourhood aggregation (Corso et al., 2020).
-    Pna,
-    /// No edges at all: the control that tells what the graph is worth.
-    Mlp,
-}
-
-impl Backbone {
-    /// Every backbone.
-    pub const ALL: [Self; 5] = [Self::Gcn, Self::Gin, Self::Sage, Self::Pna, Self::Mlp];
-
-    /// Its name in commands and files.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Gcn => "gcn",
-            Self::Gin => "gin",
-            Self::Sage => "sage",
-            Self::Pna => "pna",
-            Self::Mlp => "mlp",
-        }
-    }
-}
-
-/// Settings of a [`Model`]; the defaults are the paper's.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ModelConfig {
-    /// The convolution.
-    pub backbone: Backbone,
-    /// Units of the hidden layer and of the embedding, at least 1.
-    pub hidden: usize,
-    /// Share of hidden units that are dropped in training, in [0, 1).
-    pub dropout: f64,
-    /// ε of GIN: a node's own share is 1 + ε.
-    pub gin_epsilon: f64,
-}
-
-impl ModelConfig {
-    /// The paper's settings for a backbone.
-    pub fn new(backbone: Backbone) -> Self {
-        Self { backbone, hidden: 64, dropout: 0.5, gin_epsilon: 0.1 }
-    }
-
-    fn check(&self, outputs: usize) -> Result<(), NnError> {
-        let refuse = |field, found: String, expected| Err(NnError::Config { field, found, expected });
-        if self.hidden == 0 {
-            return refuse("hidden", "0".into(), "at least 1");
-        }
-        if !(0.0..1.0).contains(&self.dropout) {
-            return refuse("dropout", self.dropout.to_string(), "in [0, 1)");
-        }
-        if !self.gin_epsilon.is_finite() {
-            return refuse("gin_epsilon", self.gin_epsilon.to_string(), "a finite number");
-        }
-        if outputs == 0 {
-            return refuse("outputs", "0".into(), "at least 1: the number of classes or labels");
-        }
-        Ok(())
-    }
-}
 
 /// Which gradients a backward pass computes beside those by parameters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -155,6 +88,8 @@ struct Gradients<T> {
     hidden: Vec<T>,
     inputs: Vec<T>,
     edges: ValueGradient<T>,
+    /// What the latest call asked for; the buffers of anything else are stale.
+    latest: Extra,
 }
 
 impl<T: Real> Model<T> {
@@ -199,12 +134,14 @@ impl<T: Real> Model<T> {
         specs.push(Spec::new("decoder.weight", config.hidden, outputs, initial));
         let last_depth = layout[1].weight.len() / config.hidden;
         let structure = Structure::new(threads, structure_graph(&config, &graph)?, normalisation(&config));
+        let parameters = Parameters::<T>::new(specs, seed);
+        let gradients = Gradients { parameters: zeros(parameters.values.len()), ..Gradients::default() };
         Ok(Self {
             outputs,
             threads: threads.clone(),
             structure,
             inputs,
-            parameters: Parameters::new(specs, seed),
+            parameters,
             seed,
             convolutions,
             layout,
@@ -215,7 +152,7 @@ impl<T: Real> Model<T> {
             predictions: Vec::new(),
             embeddings: Vec::new(),
             losses: Vec::new(),
-            gradients: Gradients::default(),
+            gradients,
             graph,
             config,
         })
@@ -367,19 +304,19 @@ impl<T: Real> Model<T> {
         &self.losses
     }
 
-    /// The latest gradient by each parameter.
+    /// The latest gradient by each parameter; 0 before the first.
     pub fn parameter_gradients(&self) -> impl Iterator<Item = Parameter<'_, T>> {
         self.parameters.named(&self.gradients.parameters)
     }
 
     /// The latest gradient by edge weight, one per edge id; empty when none was asked for.
     pub fn edge_gradients(&self) -> &[T] {
-        &self.gradients.edges.values
+        if self.gradients.latest.edges { &self.gradients.edges.values } else { &[] }
     }
 
     /// The latest gradient by input features, nodes × features; empty when none was asked for.
     pub fn input_gradients(&self) -> &[T] {
-        &self.gradients.inputs
+        if self.gradients.latest.inputs { &self.gradients.inputs } else { &[] }
     }
 
     fn forward(&mut self, dropout: Option<Dropout>) {
@@ -409,7 +346,7 @@ impl<T: Real> Model<T> {
         let (nodes, units) = (self.graph.nodes(), self.config.hidden);
         let values = &self.parameters.values;
         let gradients = &mut self.gradients;
-        ensure(&mut gradients.parameters, values.len());
+        gradients.latest = extra;
         if extra.edges {
             gradients.edges.reset(&self.structure);
         }

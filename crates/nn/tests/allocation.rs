@@ -88,7 +88,7 @@ fn allocations(backbone: Backbone, features: &Features, threads: &Threads) -> Ve
             model.train(&task, &mut adam, epoch as u32).unwrap();
             model.gradients(&task, None, Extra { edges: true, inputs: true }).unwrap();
             model.embeddings();
-            assert!(model.evaluate().accuracy(&truth, &train).is_some());
+            assert!(model.evaluate().accuracy(&truth, &train).unwrap().is_some());
             *count = ALLOCATIONS.load(Ordering::SeqCst) - before;
         }
     });

@@ -42,7 +42,7 @@ pub(crate) struct Args {
     #[arg(long, default_value_t = 200)]
     epochs: usize,
     /// Start no new epoch after so many seconds, once three are timed
-    #[arg(long, default_value_t = 8.0)]
+    #[arg(long, default_value_t = 4.0)]
     seconds: f64,
     /// Measure the shape at 1, 4 and 16 times its nodes and edges
     #[arg(long, conflicts_with = "export")]

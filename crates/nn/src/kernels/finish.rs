@@ -41,11 +41,16 @@ impl<T: Real> Finish<'_, T> {
                 }
             }
             Finish::ReluDropout(bias, dropout) => {
-                let key = dropout.row(row);
                 let scale = T::of(dropout.scale);
-                for (column, (y, &b)) in y.iter_mut().zip(bias).enumerate() {
-                    let active = (*y + b).max(T::ZERO) * scale;
-                    *y = if dropout.keeps(key, column as u32) { active } else { T::ZERO };
+                for (block, (y, bias)) in y.chunks_mut(64).zip(bias.chunks(64)).enumerate() {
+                    let mask = dropout.mask(row, block);
+                    let halves = [mask as u32, (mask >> 32) as u32];
+                    for ((y, bias), half) in y.chunks_mut(32).zip(bias.chunks(32)).zip(halves) {
+                        for (unit, (y, &b)) in y.iter_mut().zip(bias).enumerate() {
+                            let active = (*y + b).max(T::ZERO) * scale;
+                            *y = if half >> (unit as u32) & 1 == 1 { active } else { T::ZERO };
+                        }
+                    }
                 }
             }
             Finish::Gate { hidden, scale } => {

@@ -1,5 +1,7 @@
 //! CSR × dense: the propagation along edges, and the product of sparse features with a weight matrix.
 
+use std::ops::Range;
+
 use crate::kernels::finish::Finish;
 use crate::meter::Kernel;
 use crate::real::Real;
@@ -55,6 +57,7 @@ pub(crate) fn spmm<T: Real>(
         + std::mem::size_of_val(out)
         + std::mem::size_of_val(matrix.offsets);
     let _span = threads.span(kernel, 2 * entries * width, bytes);
+    let product = Product { matrix, dense, width, start, finish };
     let far = std::mem::size_of_val(dense) > OWN_CACHE;
     threads.nodes(
         matrix.offsets,
@@ -63,95 +66,119 @@ pub(crate) fn spmm<T: Real>(
         |rows, out| {
             with_simd(
                 #[inline(always)]
-                || {
-                    for (i, y) in rows.zip(out.chunks_exact_mut(width)) {
-                        match start {
-                            Start::Zero => y.fill(T::ZERO),
-                            Start::Output => {}
-                            Start::Diagonal { coefficients, rows } => {
-                                for (y, &r) in y.iter_mut().zip(&rows[i * width..][..width]) {
-                                    *y = coefficients[i] * r;
-                                }
-                            }
-                        }
-                        let entries = matrix.offsets[i]..matrix.offsets[i + 1];
-                        if far {
-                            add_row::<T, true>(matrix, entries, dense, width, y);
-                        } else {
-                            add_row::<T, false>(matrix, entries, dense, width, y);
-                        }
-                        finish.apply(i, y);
-                    }
-                },
+                || if far { product.rows::<true>(rows, out) } else { product.rows::<false>(rows, out) },
             );
         },
     );
 }
 
-/// y += Σ_e v_e · dense[column_e], in column tiles that fit the vector registers.
-#[inline(always)]
-fn add_row<T: Real, const FAR: bool>(
-    matrix: Csr<'_, T>,
-    entries: std::ops::Range<usize>,
-    dense: &[T],
+/// What one call multiplies.
+#[derive(Clone, Copy)]
+struct Product<'a, T> {
+    matrix: Csr<'a, T>,
+    dense: &'a [T],
     width: usize,
-    y: &mut [T],
-) {
-    let columns = &matrix.columns[entries.start..];
-    let values = &matrix.values[entries.clone()];
-    let mut at = 0;
-    macro_rules! tile {
-        ($w:literal) => {
-            add_tile::<T, $w, FAR>(columns, values, dense, width, at, y)
-        };
+    start: Start<'a, T>,
+    finish: Finish<'a, T>,
+}
+
+impl<T: Real> Product<'_, T> {
+    /// Rows that fit the vector registers are made in them from start to finish, with loops of a fixed length.
+    #[inline(always)]
+    fn rows<const FAR: bool>(&self, rows: Range<usize>, out: &mut [T]) {
+        match self.width {
+            8 => self.narrow_rows::<8, FAR>(rows, out),
+            16 => self.narrow_rows::<16, FAR>(rows, out),
+            24 => self.narrow_rows::<24, FAR>(rows, out),
+            32 => self.narrow_rows::<32, FAR>(rows, out),
+            40 => self.narrow_rows::<40, FAR>(rows, out),
+            48 => self.narrow_rows::<48, FAR>(rows, out),
+            56 => self.narrow_rows::<56, FAR>(rows, out),
+            64 => self.narrow_rows::<64, FAR>(rows, out),
+            _ => self.wide_rows::<FAR>(rows, out),
+        }
     }
-    while at + 64 <= width {
-        tile!(64);
-        at += 64;
+
+    #[inline(always)]
+    fn narrow_rows<const W: usize, const FAR: bool>(&self, rows: Range<usize>, out: &mut [T]) {
+        for (i, y) in rows.zip(out.as_chunks_mut::<W>().0) {
+            let mut sum = match self.start {
+                Start::Zero => [T::ZERO; W],
+                Start::Output => *y,
+                Start::Diagonal { coefficients, rows } => {
+                    let mut row = *tile::<T, W>(&rows[i * W..]);
+                    for x in &mut row {
+                        *x *= coefficients[i];
+                    }
+                    row
+                }
+            };
+            self.add::<W, FAR>(i, 0, &mut sum);
+            *y = sum;
+            self.finish.apply(i, y);
+        }
     }
-    match (width - at) / 8 {
-        0 => {}
-        1 => tile!(8),
-        2 => tile!(16),
-        3 => tile!(24),
-        4 => tile!(32),
-        5 => tile!(40),
-        6 => tile!(48),
-        _ => tile!(56),
+
+    /// Rows of any width, in tiles of columns.
+    #[inline(always)]
+    fn wide_rows<const FAR: bool>(&self, rows: Range<usize>, out: &mut [T]) {
+        let width = self.width;
+        for (i, y) in rows.zip(out.chunks_exact_mut(width)) {
+            match self.start {
+                Start::Zero => y.fill(T::ZERO),
+                Start::Output => {}
+                Start::Diagonal { coefficients, rows } => {
+                    for (y, &r) in y.iter_mut().zip(&rows[i * width..][..width]) {
+                        *y = coefficients[i] * r;
+                    }
+                }
+            }
+            let mut at = 0;
+            while at + 64 <= width {
+                self.add_tile::<64, FAR>(i, at, y);
+                at += 64;
+            }
+            while at + 8 <= width {
+                self.add_tile::<8, FAR>(i, at, y);
+                at += 8;
+            }
+            while at + 2 <= width {
+                self.add_tile::<2, FAR>(i, at, y);
+                at += 2;
+            }
+            if at < width {
+                self.add_tile::<1, FAR>(i, at, y);
+            }
+            self.finish.apply(i, y);
+        }
     }
-    at += (width - at) / 8 * 8;
-    if at < width {
-        for (&column, &value) in columns.iter().zip(values) {
-            let row = &dense[column as usize * width..][..width];
-            for (y, &x) in y[at..].iter_mut().zip(&row[at..]) {
-                *y = value.mul_add(x, *y);
+
+    #[inline(always)]
+    fn add_tile<const W: usize, const FAR: bool>(&self, i: usize, at: usize, y: &mut [T]) {
+        let mut sum = *tile::<T, W>(&y[at..]);
+        self.add::<W, FAR>(i, at, &mut sum);
+        y[at..at + W].copy_from_slice(&sum);
+    }
+
+    /// sum += Σ_e v_e · dense[column_e, at..at + W] over the entries of row i.
+    #[inline(always)]
+    fn add<const W: usize, const FAR: bool>(&self, i: usize, at: usize, sum: &mut [T; W]) {
+        let entries = self.matrix.offsets[i]..self.matrix.offsets[i + 1];
+        // To the end of the matrix, so that prefetching runs ahead into the next rows.
+        let columns = &self.matrix.columns[entries.start..];
+        for (e, (&column, &value)) in columns.iter().zip(&self.matrix.values[entries]).enumerate() {
+            if FAR && let Some(&next) = columns.get(e + AHEAD / (W * size_of::<T>())) {
+                prefetch(&self.dense[next as usize * self.width + at..][..W]);
+            }
+            let row = tile::<T, W>(&self.dense[column as usize * self.width + at..]);
+            for c in 0..W {
+                sum[c] = value.mul_add(row[c], sum[c]);
             }
         }
     }
 }
 
-/// `columns` reaches past this row's entries to the end of the matrix, so that prefetching runs ahead into the
-/// next rows; `values` are this row's.
 #[inline(always)]
-fn add_tile<T: Real, const W: usize, const FAR: bool>(
-    columns: &[u32],
-    values: &[T],
-    dense: &[T],
-    width: usize,
-    at: usize,
-    y: &mut [T],
-) {
-    let y: &mut [T; W] = (&mut y[at..at + W]).try_into().expect("a slice of W numbers");
-    let mut sum = *y;
-    for (e, (&column, &value)) in columns.iter().zip(values).enumerate() {
-        if FAR && let Some(&next) = columns.get(e + AHEAD / (W * size_of::<T>())) {
-            prefetch(&dense[next as usize * width + at..][..W]);
-        }
-        let row: &[T; W] =
-            dense[column as usize * width + at..][..W].try_into().expect("a slice of W numbers");
-        for c in 0..W {
-            sum[c] = value.mul_add(row[c], sum[c]);
-        }
-    }
-    *y = sum;
+fn tile<T, const W: usize>(row: &[T]) -> &[T; W] {
+    row.first_chunk().expect("rows are as wide as the product")
 }

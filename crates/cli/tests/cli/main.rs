@@ -1,0 +1,5 @@
+//! The program as its users meet it: what it prints, where, and with which exit code.
+
+mod bench;
+mod docs;
+mod program;

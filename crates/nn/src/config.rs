@@ -1,0 +1,72 @@
+//! What a model is made of.
+
+use crate::error::NnError;
+
+/// Which convolution a model is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Backbone {
+    /// Graph convolutional network (Kipf and Welling, 2017).
+    Gcn,
+    /// Graph isomorphism network (Xu et al., 2019).
+    Gin,
+    /// GraphSAGE with the mean (Hamilton et al., 2017).
+    Sage,
+    /// Principal neighbourhood aggregation (Corso et al., 2020).
+    Pna,
+    /// No edges at all: the control that tells what the graph is worth.
+    Mlp,
+}
+
+impl Backbone {
+    /// Every backbone.
+    pub const ALL: [Self; 5] = [Self::Gcn, Self::Gin, Self::Sage, Self::Pna, Self::Mlp];
+
+    /// Its name in commands and files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Gcn => "gcn",
+            Self::Gin => "gin",
+            Self::Sage => "sage",
+            Self::Pna => "pna",
+            Self::Mlp => "mlp",
+        }
+    }
+}
+
+/// Settings of a [`Model`]; the defaults are the paper's.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ModelConfig {
+    /// The convolution.
+    pub backbone: Backbone,
+    /// Units of the hidden layer and of the embedding, at least 1.
+    pub hidden: usize,
+    /// Share of hidden units that are dropped in training, in [0, 1).
+    pub dropout: f64,
+    /// ε of GIN: a node's own share is 1 + ε.
+    pub gin_epsilon: f64,
+}
+
+impl ModelConfig {
+    /// The paper's settings for a backbone.
+    pub fn new(backbone: Backbone) -> Self {
+        Self { backbone, hidden: 64, dropout: 0.5, gin_epsilon: 0.1 }
+    }
+
+    /// Refuses settings out of their range, and a model without outputs.
+    pub(crate) fn check(&self, outputs: usize) -> Result<(), NnError> {
+        let refuse = |field, found: String, expected| Err(NnError::Config { field, found, expected });
+        if self.hidden == 0 {
+            return refuse("hidden", "0".into(), "at least 1");
+        }
+        if !(0.0..1.0).contains(&self.dropout) {
+            return refuse("dropout", self.dropout.to_string(), "in [0, 1)");
+        }
+        if !self.gin_epsilon.is_finite() {
+            return refuse("gin_epsilon", self.gin_epsilon.to_string(), "a finite number");
+        }
+        if outputs == 0 {
+            return refuse("outputs", "0".into(), "at least 1: the number of classes or labels");
+        }
+        Ok(())
+    }
+}
