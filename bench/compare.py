@@ -171,7 +171,7 @@ def markdown(rows: list[Row], judged: list[tuple[Bar, float | None]], machine: R
     header, *body = ["| " + " | ".join(line) + " |" for line in as_texts(rows)]
     rule = "|" + " --- |" * 2 + " ---: |" * (len(COLUMNS) - 2)
     bars = [f"| {bar} | {cell_text(value)} | {verdict(bar, value)} |" for bar, value in judged]
-    made = ["# edgepace beside its peers", "", "```console", "$ python3 bench/compare.py --json docs/results/engine.json --markdown docs/results/engine.md", "```", ""]
+    made = ["# edgepace beside its peers", "", "```console", "$ " + " ".join(["python3", *sys.argv]), "```", ""]
     about = f"Median ms per epoch (training step and evaluation), {machine['threads']} threads, {machine['processor']}."
     about += " What each column is: [`bench/README.md`](../../bench/README.md)."
     return "\n".join([*made, about, "", header, rule, *body, "", "| bar | measured | |", "| --- | ---: | --- |", *bars, ""])
@@ -231,8 +231,11 @@ def main() -> int:
     if machine["load_before"] > BUSY_LOAD:
         say(f"the machine is busy (load {machine['load_before']:.1f}): the timings will not be worth much")
     try:
+        for file in (arguments.json, arguments.markdown):
+            if file:
+                file.parent.mkdir(parents=True, exist_ok=True)
         cells, rounds = measure_all(arguments)
-    except CannotRun as reason:
+    except (CannotRun, OSError, subprocess.CalledProcessError) as reason:
         say(f"cannot compare: {reason}")
         return 2
     rows = [summarise(cell, rounds[cell]) for cell in cells]

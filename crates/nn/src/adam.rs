@@ -40,22 +40,25 @@ impl Default for AdamConfig {
 }
 
 impl AdamConfig {
-    fn check(&self) -> Result<(), NnError> {
+    /// Checks the settings as numbers of the type that computes with them.
+    fn check<T: Real>(&self) -> Result<(), NnError> {
+        let rounded = |x: f64| Into::<f64>::into(T::of(x));
+        let positive = |x: f64| rounded(x) > 0.0 && rounded(x).is_finite();
         let refuse =
             |field, found: f64, expected| Err(NnError::Config { field, found: found.to_string(), expected });
-        if !(self.rate > 0.0 && self.rate.is_finite()) {
-            return refuse("rate", self.rate, "a finite number above 0");
+        if !positive(self.rate) {
+            return refuse("rate", self.rate, "a finite number above 0 in the precision of the model");
         }
         for (field, beta) in [("beta1", self.beta1), ("beta2", self.beta2)] {
             if !(0.0..1.0).contains(&beta) {
                 return refuse(field, beta, "in [0, 1)");
             }
         }
-        if !(self.epsilon > 0.0 && self.epsilon.is_finite()) {
-            return refuse("epsilon", self.epsilon, "a finite number above 0");
+        if !positive(self.epsilon) {
+            return refuse("epsilon", self.epsilon, "a finite number above 0 in the precision of the model");
         }
         match self.decay {
-            Decay::Coupled(rate) | Decay::Decoupled(rate) if !(rate >= 0.0 && rate.is_finite()) => {
+            Decay::Coupled(rate) | Decay::Decoupled(rate) if !(rate >= 0.0 && rounded(rate).is_finite()) => {
                 refuse("decay", rate, "a finite number, not negative")
             }
             _ => Ok(()),
@@ -81,25 +84,25 @@ impl<T: Real> Adam<T> {
     /// # Errors
     /// A setting is out of its range.
     pub fn new(config: AdamConfig, parameters: usize) -> Result<Self, NnError> {
-        config.check()?;
+        config.check::<T>()?;
         Ok(Self { config, steps: 0, moments: vec![[T::ZERO; 2]; parameters] })
     }
 
-    /// θ ← θ − rate · m̂ / (√v̂ + ε), with bias-corrected moments m̂, v̂ (the correction in `f64`).
-    pub(crate) fn step(
-        &mut self,
-        threads: &Threads,
-        values: &mut [T],
-        gradient: &[T],
-    ) -> Result<(), NnError> {
-        if self.moments.len() != values.len() {
-            return Err(NnError::Size {
-                field: "optimiser",
-                found: self.moments.len(),
-                expected: values.len(),
-                reason: "the parameters of the model",
-            });
+    /// Whether it was made for so many parameters.
+    pub(crate) fn fits(&self, parameters: usize) -> Result<(), NnError> {
+        if self.moments.len() == parameters {
+            return Ok(());
         }
+        Err(NnError::Size {
+            field: "optimiser",
+            found: self.moments.len(),
+            expected: parameters,
+            reason: "the parameters of the model",
+        })
+    }
+
+    /// θ ← θ − rate · m̂ / (√v̂ + ε), with bias-corrected moments m̂, v̂ (the correction in `f64`).
+    pub(crate) fn step(&mut self, threads: &Threads, values: &mut [T], gradient: &[T]) {
         let AdamConfig { rate, beta1, beta2, epsilon, decay } = self.config;
         let _span = threads.span(Kernel::Adam, 12 * values.len(), 7 * std::mem::size_of_val(values));
         self.steps += 1;
@@ -126,7 +129,6 @@ impl<T: Real> Adam<T> {
                 },
             );
         });
-        Ok(())
     }
 }
 

@@ -33,7 +33,10 @@ impl Backbone {
     }
 }
 
-/// Settings of a [`Model`]; the defaults are the paper's.
+/// Units or outputs at most: more is a mistake, and would overflow sizes.
+const WIDEST: usize = 1 << 20;
+
+/// Settings of a [`Model`](crate::Model); the defaults are the paper's.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModelConfig {
     /// The convolution.
@@ -55,17 +58,22 @@ impl ModelConfig {
     /// Refuses settings out of their range, and a model without outputs.
     pub(crate) fn check(&self, outputs: usize) -> Result<(), NnError> {
         let refuse = |field, found: String, expected| Err(NnError::Config { field, found, expected });
-        if self.hidden == 0 {
-            return refuse("hidden", "0".into(), "at least 1");
+        if !(1..=WIDEST).contains(&self.hidden) {
+            return refuse("hidden", self.hidden.to_string(), "between 1 and 1048576");
         }
         if !(0.0..1.0).contains(&self.dropout) {
             return refuse("dropout", self.dropout.to_string(), "in [0, 1)");
         }
-        if !self.gin_epsilon.is_finite() {
-            return refuse("gin_epsilon", self.gin_epsilon.to_string(), "a finite number");
+        if !(self.gin_epsilon as f32).is_finite() {
+            return refuse(
+                "gin_epsilon",
+                self.gin_epsilon.to_string(),
+                "a finite number of single precision",
+            );
         }
-        if outputs == 0 {
-            return refuse("outputs", "0".into(), "at least 1: the number of classes or labels");
+        if !(1..=WIDEST).contains(&outputs) {
+            let expected = "between 1 and 1048576: the number of classes or labels";
+            return refuse("outputs", outputs.to_string(), expected);
         }
         Ok(())
     }

@@ -21,7 +21,7 @@ pub enum NnError {
         expected: &'static str,
     },
     /// Two things that belong together differ in size.
-    #[error("{field} has {found} entries, but {expected} are needed ({reason})")]
+    #[error("{field}: the size is {found}, but must be {expected} ({reason})")]
     Size {
         /// Which input.
         field: &'static str,

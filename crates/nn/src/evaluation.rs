@@ -18,6 +18,9 @@ pub struct Evaluation<'a, T> {
 
 impl<'a, T: Real> Evaluation<'a, T> {
     /// The logits of a node, one per class or label.
+    ///
+    /// # Panics
+    /// When there is no such node, as indexing does.
     pub fn logits(&self, node: usize) -> &'a [T] {
         &self.logits[node * self.stride..][..self.outputs]
     }
@@ -27,7 +30,7 @@ impl<'a, T: Real> Evaluation<'a, T> {
         self.predictions
     }
 
-    /// Share of `nodes` whose class is predicted. `None` without nodes.
+    /// Share of `nodes` whose class is predicted; a node without a label counts as wrong. `None` without nodes.
     ///
     /// # Errors
     /// A node is out of range, or `truth` is for another graph or model.

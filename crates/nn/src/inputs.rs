@@ -2,7 +2,7 @@
 
 use edgepace_graph::Features;
 
-use crate::kernels::dense::{Into, Panels, matmul, transposed_matmul};
+use crate::kernels::dense::{Output, Panels, matmul, transposed_matmul};
 use crate::kernels::finish::Finish;
 use crate::kernels::spmm::{Csr, Start, spmm};
 use crate::memory::zeros;
@@ -107,25 +107,22 @@ impl<'a, T: Real> Input<'a, T> {
         Self { matrix: Matrix::Dense(units), rows, columns, constant: false }
     }
 
-    /// out = finish(X · weight), or finish(out + X · weight) when `add`; `weight` is columns × `width`.
+    /// out = finish(X · weight); `weight` is columns × `width`.
     pub(crate) fn times(
         &self,
         threads: &Threads,
         scratch: &mut Scratch<T>,
         (weight, width): (&[T], usize),
-        add: bool,
         out: &mut [T],
         finish: Finish<'_, T>,
     ) {
         match self.matrix {
             Matrix::Dense(values) => {
                 scratch.panels.pack(weight, self.columns, width);
-                let into = if add { Into::Add } else { Into::Set };
-                matmul(threads, values, &scratch.panels, out, into, finish);
+                matmul(threads, values, &scratch.panels, out, Output::Set, finish);
             }
             Matrix::Sparse { by_row, .. } => {
-                let start = if add { Start::Output } else { Start::Zero };
-                spmm(threads, Kernel::Features, by_row, (weight, width), start, out, finish);
+                spmm(threads, Kernel::Features, by_row, (weight, width), Start::Zero, out, finish);
             }
         }
     }

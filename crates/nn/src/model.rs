@@ -39,7 +39,8 @@ pub struct Extra {
 
 /// A two-layer GNN on one graph, with every buffer that training needs.
 ///
-/// After the first epoch neither training nor evaluation allocates. Results are the same bits for any number of threads.
+/// After the first epoch neither training nor evaluation allocates, when the loop runs inside [`Threads::run`] (outside,
+/// handing work to the pool now and then does). Results are the same bits for any number of threads.
 pub struct Model<T: Real> {
     config: ModelConfig,
     outputs: usize,
@@ -225,7 +226,8 @@ impl<T: Real> Model<T> {
         Ok(())
     }
 
-    /// Goes on with the same parameters on another graph of the same nodes, every edge with weight 1.
+    /// Goes on with the same parameters on another graph of the same nodes, every edge with weight 1. PNA keeps the mean
+    /// degree of the graph that it was made for.
     ///
     /// # Errors
     /// The graph has another number of nodes.
@@ -243,6 +245,7 @@ impl<T: Real> Model<T> {
         self.structure = Structure::new(&self.threads, pattern, normalisation(&self.config));
         self.structure.succeed(version);
         self.graph = graph;
+        self.gradients.latest.edges = false;
         Ok(())
     }
 
@@ -252,8 +255,9 @@ impl<T: Real> Model<T> {
     /// # Errors
     /// The task or the optimiser belongs to another size of graph or model.
     pub fn train(&mut self, task: &Task<T>, optimiser: &mut Adam<T>, epoch: u32) -> Result<f64, NnError> {
+        optimiser.fits(self.parameter_count())?;
         let loss = self.gradients(task, Some(epoch), Extra::default())?;
-        optimiser.step(&self.threads, &mut self.parameters.values, &self.gradients.parameters)?;
+        optimiser.step(&self.threads, &mut self.parameters.values, &self.gradients.parameters);
         self.parameters.version += 1;
         Ok(loss)
     }

@@ -53,17 +53,17 @@ pub trait Real:
     /// Natural logarithm.
     #[must_use]
     fn ln(self) -> Self;
-    /// The larger of two numbers that are not NaN.
+    /// The larger of two numbers; NaN when `self` is, so that a diverged model does not look healthy.
     #[inline(always)]
     #[must_use]
     fn max(self, other: Self) -> Self {
-        if self > other { self } else { other }
+        if other > self { other } else { self }
     }
-    /// The smaller of two numbers that are not NaN.
+    /// The smaller of two numbers; NaN when `self` is.
     #[inline(always)]
     #[must_use]
     fn min(self, other: Self) -> Self {
-        if self < other { self } else { other }
+        if other < self { other } else { self }
     }
 }
 
@@ -153,6 +153,12 @@ mod tests {
             worst = worst.max(error);
         }
         assert!(worst < 2.0, "worst error {worst} units");
+    }
+
+    #[test]
+    fn not_a_number_stays_so_that_divergence_shows() {
+        assert!(Real::max(f32::NAN, 0.0).is_nan() && Real::min(f32::NAN, 0.0).is_nan());
+        assert!(Real::exp(f32::NAN).is_nan());
     }
 
     #[test]

@@ -10,6 +10,7 @@ use edgepace_nn::{Adam, AdamConfig, Backbone, Kernel, Meter, Model, ModelConfig,
 use serde::Serialize;
 
 use super::machine::Machine;
+use super::shape::streams;
 
 /// What was measured: the interface that other programs read.
 #[derive(Clone, Debug, Serialize)]
@@ -26,7 +27,7 @@ pub(crate) struct Measurement {
     pub(crate) epochs: usize,
     /// Median of: new edge weights, forward, loss, backward, optimiser.
     pub(crate) train_ms: f64,
-    /// Median of: forward over all nodes, accuracy on validation and test.
+    /// Median of: forward over all nodes, accuracy on validation and test (for classes).
     pub(crate) eval_ms: f64,
     /// Median of both together.
     pub(crate) epoch_ms: f64,
@@ -34,9 +35,9 @@ pub(crate) struct Measurement {
     pub(crate) roofline_ms: f64,
     /// `epoch_ms / roofline_ms`.
     pub(crate) distance: f64,
-    /// Edges per second of one propagation, the median epoch's average; `None` where nothing is propagated.
+    /// Edges per second of one propagation, on average over all timed epochs; `None` where nothing is propagated.
     pub(crate) propagated_edges_per_second: Option<f64>,
-    /// The process's largest memory so far; `None` where the system does not tell.
+    /// The process's largest memory during the measurement, graph included; `None` where the system does not tell.
     pub(crate) peak_bytes: Option<u64>,
     pub(crate) machine: Machine,
     pub(crate) kernels: Vec<KernelTime>,
@@ -107,6 +108,7 @@ pub(crate) fn measure(
     effort: Effort,
     mut progress: impl FnMut(usize) + Send,
 ) -> Result<Measurement> {
+    forget_peak();
     let (metered, meter) = threads.metered();
     let (graph, labels) = (dataset.graph(), Arc::clone(dataset.labels()));
     let outputs = labels.width();
@@ -166,7 +168,7 @@ pub(crate) fn measure(
 
 /// Weights in [½, 1½), equal for both directions of an edge.
 fn edge_weights(graph: &edgepace_graph::Graph) -> Vec<f32> {
-    let stream = Stream::new(0, Purpose::Benchmark, 5);
+    let stream = Stream::new(0, Purpose::Benchmark, streams::WEIGHTS);
     let id = |edge: usize, twin: u32| edge.min(twin as usize) as u64;
     match graph.twins() {
         Some(twins) => {
@@ -196,7 +198,12 @@ fn kernel_times(meter: &Meter, machine: &Machine, epochs: usize) -> Vec<KernelTi
         .collect()
 }
 
-/// The largest resident memory of this process so far.
+/// Makes the system count the largest memory of this process anew. Where it cannot, the peak is that of the whole run.
+fn forget_peak() {
+    let _ = std::fs::write("/proc/self/clear_refs", "5");
+}
+
+/// The largest resident memory of this process since then.
 fn peak_bytes() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;

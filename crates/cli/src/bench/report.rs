@@ -18,7 +18,7 @@ pub(crate) fn machine(machine: &Machine, threads: usize) -> String {
 /// Column heads of [`row`].
 pub(crate) fn head() -> String {
     format!(
-        "{:<10} {:<5} {:>9} {:>11} {:>10} {:>10} {:>10} {:>12} {:>9} {:>9}",
+        "{:<13} {:<5} {:>9} {:>11} {:>10} {:>10} {:>10} {:>12} {:>9} {:>9}",
         "shape",
         "model",
         "nodes",
@@ -36,7 +36,7 @@ pub(crate) fn head() -> String {
 pub(crate) fn row(m: &Measurement) -> String {
     let peak = m.peak_bytes.map_or_else(|| "–".into(), |bytes| format!("{:.0}", bytes as f64 / 1e6));
     format!(
-        "{:<10} {:<5} {:>9} {:>11} {:>10} {:>10} {:>10} {:>12} {:>8.2}× {:>9}",
+        "{:<13} {:<5} {:>9} {:>11} {:>10} {:>10} {:>10} {:>12} {:>8.2}× {:>9}",
         m.shape,
         m.backbone,
         m.nodes,

@@ -7,6 +7,16 @@ use edgepace_graph::{
 };
 use edgepace_nn::random::{Purpose, Stream};
 
+/// Numbers of the random streams, so that no two draw the same.
+pub(crate) mod streams {
+    pub(crate) const EDGES: u32 = 0;
+    pub(crate) const FEATURES: u32 = 1;
+    pub(crate) const LABELS: u32 = 2;
+    pub(crate) const SPLIT: u32 = 3;
+    pub(crate) const CUT: u32 = 4;
+    pub(crate) const WEIGHTS: u32 = 5;
+}
+
 /// Whose size a benchmark graph has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Shape {
@@ -85,10 +95,11 @@ impl Size {
     /// many small nodes, as in grown networks. Ranks are scattered over the ids.
     fn graph(self, seed: u64) -> Result<Graph> {
         let wanted = self.edges / 2;
-        let stream = Stream::new(seed, Purpose::Benchmark, 0);
+        let stream = Stream::new(seed, Purpose::Benchmark, streams::EDGES);
+        let step = scatter(self.nodes);
         let end = |u: f64| {
             let rank = (u * u * self.nodes as f64) as usize;
-            ((rank * scatter(self.nodes)) % self.nodes) as u32
+            ((rank * step) % self.nodes) as u32
         };
         // Pairs that repeat or join a node with itself drop out: take some more, and cut what is too much.
         let mut draw = wanted + wanted / 20 + 16;
@@ -113,7 +124,7 @@ impl Size {
     }
 
     fn features(self, seed: u64) -> Result<Features> {
-        let stream = Stream::new(seed, Purpose::Benchmark, 1);
+        let stream = Stream::new(seed, Purpose::Benchmark, streams::FEATURES);
         let Some(set) = self.set else {
             let values = (0..(self.nodes * self.features) as u64).map(|i| stream.normal(i) as f32).collect();
             return Ok(DenseFeatures::new(self.nodes, self.features, values)?.into());
@@ -137,7 +148,7 @@ impl Size {
     }
 
     fn labels(self, seed: u64) -> Result<Labels> {
-        let stream = Stream::new(seed, Purpose::Benchmark, 2);
+        let stream = Stream::new(seed, Purpose::Benchmark, streams::LABELS);
         let draw = |i: usize, bound: usize| stream.below(i as u64, bound as u64) as u32;
         if self.many_labels {
             let values = (0..self.nodes * self.outputs).map(|i| draw(i, 2) as u8).collect();
@@ -148,7 +159,7 @@ impl Size {
     }
 
     fn split(self, seed: u64) -> Result<Split> {
-        let stream = Stream::new(seed, Purpose::Benchmark, 3);
+        let stream = Stream::new(seed, Purpose::Benchmark, streams::SPLIT);
         let mut sets = [Vec::new(), Vec::new(), Vec::new()];
         for node in 0..self.nodes as u32 {
             let set = match stream.below(u64::from(node), 5) {
@@ -176,7 +187,7 @@ fn scatter(nodes: usize) -> usize {
 
 /// The graph without `excess` of its undirected edges, picked at random.
 fn without(graph: &Graph, excess: usize, seed: u64) -> Graph {
-    let stream = Stream::new(seed, Purpose::Benchmark, 4);
+    let stream = Stream::new(seed, Purpose::Benchmark, streams::CUT);
     let Some(twins) = graph.twins() else { return graph.clone() };
     let mut gone = std::collections::BTreeSet::new();
     let mut draw = 0;

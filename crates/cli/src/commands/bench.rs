@@ -1,5 +1,6 @@
 //! `edgepace bench`: step and evaluation time per backbone and shape, beside the machine's limits.
 
+use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -8,6 +9,7 @@ use anyhow::Result;
 use clap::{Args as ClapArgs, ValueEnum};
 use edgepace_nn::{Backbone, ModelConfig, Threads};
 use indicatif::{ProgressBar, ProgressStyle};
+use serde_json::json;
 
 use crate::bench::export::export;
 use crate::bench::machine::Machine;
@@ -39,11 +41,11 @@ pub(crate) struct Args {
     #[arg(long)]
     threads: Option<usize>,
     /// Timed epochs at most
-    #[arg(long, default_value_t = 200)]
-    epochs: usize,
+    #[arg(long, default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..))]
+    epochs: u32,
     /// Start no new epoch after so many seconds, once three are timed
-    #[arg(long, default_value_t = 4.0)]
-    seconds: f64,
+    #[arg(long, default_value_t = 4)]
+    seconds: u32,
     /// Measure the shape at 1, 4 and 16 times its nodes and edges
     #[arg(long, conflicts_with = "export")]
     growth: bool,
@@ -103,8 +105,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let machine = Machine::measure(&threads);
     let bench = Bench { args, threads, machine, progress };
     if !args.json {
-        bench.progress.print(&report::machine(&bench.machine, bench.threads.count()));
-        bench.progress.print(&report::head());
+        bench.progress.print(&report::machine(&bench.machine, bench.threads.count()))?;
+        bench.progress.print(&report::head())?;
     }
     let mut status = ExitCode::SUCCESS;
     for shape in shapes {
@@ -136,19 +138,19 @@ impl Bench<'_> {
         for backbone in self.args.backbone.iter().flat_map(|arg| arg.backbones()) {
             let effort = Effort {
                 warm_up: 3,
-                epochs: self.args.epochs.max(1),
-                budget: Duration::try_from_secs_f64(self.args.seconds).unwrap_or(Duration::ZERO),
+                epochs: self.args.epochs as usize,
+                budget: Duration::from_secs(u64::from(self.args.seconds)),
             };
             let all = effort.warm_up + effort.epochs;
             let m = measure(&dataset, backbone, &self.threads, self.machine, effort, |done| {
                 self.progress.epochs(&name, backbone, done, all);
             })?;
             if self.args.json {
-                self.progress.print(&serde_json::to_string(&m)?);
+                self.progress.print(&serde_json::to_string(&m)?)?;
             } else {
-                self.progress.print(&report::row(&m));
+                self.progress.print(&report::row(&m))?;
                 if self.args.kernels {
-                    self.progress.print(&report::kernels(&m));
+                    self.progress.print(&report::kernels(&m))?;
                 }
             }
             measurements.push(m);
@@ -166,16 +168,20 @@ impl Bench<'_> {
             let ratios: Vec<f64> = sizes.iter().map(|size| per_edge(&size[at]) / per_edge(base)).collect();
             let within = ratios.iter().all(|ratio| (ratio - 1.0).abs() <= LINEAR_WITHIN);
             linear &= within;
-            if !self.args.json {
+            self.progress.print(&if self.args.json {
+                let (shape, backbone) = (shape.name(), base.backbone);
+                json!({"shape": shape, "backbone": backbone, "time_per_edge": ratios, "linear": within})
+                    .to_string()
+            } else {
                 let times: Vec<String> = ratios.iter().map(|ratio| format!("{ratio:.2}")).collect();
-                self.progress.print(&format!(
+                format!(
                     "{} {}: time per edge at 1×, 4×, 16× the graph: {} ({})",
                     shape.name(),
                     base.backbone,
                     times.join(", "),
                     if within { "linear within 25 %" } else { "not linear within 25 %" },
-                ));
-            }
+                )
+            })?;
         }
         Ok(linear)
     }
@@ -212,8 +218,8 @@ impl Progress {
     }
 
     /// Prints a line of the result.
-    fn print(&self, line: &str) {
-        self.bar.suspend(|| println!("{line}"));
+    fn print(&self, line: &str) -> Result<()> {
+        Ok(self.bar.suspend(|| writeln!(std::io::stdout(), "{line}"))?)
     }
 }
 

@@ -1,4 +1,5 @@
-//! Every command in the documents is run, word for word.
+//! The documents keep their word: commands work (slow ones at least parse, Python scripts at least start), links lead
+//! somewhere.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,17 +10,23 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// The lines that begin with `$ ` in the documents, with the language of the block they stand in.
-fn commands() -> Vec<(String, String)> {
-    let mut files = vec![root().join("README.md"), root().join("bench/README.md")];
-    for folder in ["docs", "docs/results"] {
-        let entries = std::fs::read_dir(root().join(folder)).expect("the documents");
+/// Every Markdown file with its text.
+fn documents() -> Vec<(PathBuf, String)> {
+    let mut files = Vec::new();
+    for folder in [".", "bench", "docs", "docs/results"] {
+        let entries = std::fs::read_dir(root().join(folder)).expect("a folder of documents");
         files.extend(entries.map(|entry| entry.expect("a file").path()));
     }
+    files.retain(|file| file.extension().is_some_and(|extension| extension == "md"));
+    files.into_iter().map(|file| (file.clone(), std::fs::read_to_string(file).expect("a document"))).collect()
+}
+
+/// The lines that begin with `$ ` in the documents, with the language of the block they stand in.
+fn commands() -> Vec<(String, String)> {
     let mut commands = Vec::new();
-    for file in files.iter().filter(|file| file.extension().is_some_and(|extension| extension == "md")) {
+    for (_, text) in documents() {
         let mut language = String::new();
-        for line in std::fs::read_to_string(file).expect("a document").lines() {
+        for line in text.lines() {
             if let Some(rest) = line.strip_prefix("```") {
                 rest.clone_into(&mut language);
             } else if let Some(command) = line.strip_prefix("$ ") {
@@ -56,4 +63,21 @@ fn every_documented_command_works() {
         seen += 1;
     }
     assert!(seen >= 3, "the documents have commands");
+}
+
+#[test]
+fn every_link_to_a_file_leads_to_it() {
+    let mut seen = 0;
+    for (file, text) in documents() {
+        for rest in text.split("](").skip(1) {
+            let target = rest.split([')', '#']).next().unwrap_or_default();
+            if target.is_empty() || target.contains("://") {
+                continue;
+            }
+            let folder = file.parent().expect("a folder");
+            assert!(folder.join(target).exists(), "{}: there is no {target}", file.display());
+            seen += 1;
+        }
+    }
+    assert!(seen >= 10, "the documents have links");
 }

@@ -5,7 +5,7 @@ use crate::real::Real;
 use crate::simd::with_simd;
 use crate::threads::Threads;
 
-/// Rows that are summed before the sums are added up, in order.
+/// Into how many fixed pieces the rows are cut at most.
 const PIECES: usize = 16;
 
 /// out_c = Σ_i matrix[i, c]. Rows are cut into fixed pieces whose sums are added in order.

@@ -26,9 +26,9 @@ const BLOCK: usize = 4096;
 /// Rows that one thread takes at a time at most.
 const BLOCK_ROWS: usize = 16 * TILE_ROWS;
 
-/// How a product meets what its output holds.
+/// What a product does with its output.
 #[derive(Clone, Copy)]
-pub(crate) enum Into<'a, T> {
+pub(crate) enum Output<'a, T> {
     /// out = a · b
     Set,
     /// out += a · b
@@ -83,7 +83,7 @@ fn panel_width(columns_left: usize) -> usize {
     if columns_left > NARROW { TILE_COLUMNS } else { NARROW }
 }
 
-/// out = finish(a · b), row by row.
+/// out = finish(a · b), or added to what `out` holds, row by row.
 ///
 /// Shapes: `a` rows × depth, `b` depth × columns, `out` rows × columns. Each element is summed over the depth
 /// in order, by one thread.
@@ -92,7 +92,7 @@ pub(crate) fn matmul<T: Real>(
     a: &[T],
     b: &Panels<T>,
     out: &mut [T],
-    into: Into<'_, T>,
+    output: Output<'_, T>,
     finish: Finish<'_, T>,
 ) {
     let rows = out.len() / b.columns.max(1);
@@ -105,16 +105,18 @@ pub(crate) fn matmul<T: Real>(
         with_simd(
             #[inline(always)]
             || {
-                if b.depth == 0 && matches!(into, Into::Set) {
+                if b.depth == 0 && matches!(output, Output::Set) {
                     out.fill(T::ZERO);
                 }
                 let mut from = 0;
                 while from < b.depth {
                     let depths = from..b.depth.min(from + DEPTH);
-                    match into {
-                        Into::Set if from == 0 => panels(a, b, depths.clone(), out, |_, _, sum| sum),
-                        Into::Set | Into::Add => panels(a, b, depths.clone(), out, |_, old, sum| old + sum),
-                        Into::AddScaled(scale) => {
+                    match output {
+                        Output::Set if from == 0 => panels(a, b, depths.clone(), out, |_, _, sum| sum),
+                        Output::Set | Output::Add => {
+                            panels(a, b, depths.clone(), out, |_, old, sum| old + sum);
+                        }
+                        Output::AddScaled(scale) => {
                             let scale = &scale[first..];
                             panels(a, b, depths.clone(), out, |row, old, sum| scale[row].mul_add(sum, old));
                         }

@@ -2,7 +2,7 @@
 
 use crate::inputs::{Input, Scratch};
 use crate::kernels::columns::column_sums;
-use crate::kernels::dense::{Into, matmul};
+use crate::kernels::dense::{Output, matmul};
 use crate::kernels::finish::Finish;
 use crate::layers::propagated::{MapGradients, Maps, Propagated};
 use crate::layers::{Activation, Affine, AffineGradient, Context, Convolution, Wanted};
@@ -63,7 +63,7 @@ impl<T: Real> Convolution<T> for Gin<T> {
         self.first.forward(context, input, maps, Activation::Relu(None), units);
         self.scratch.panels.pack(last.weight, self.outputs, last.width());
         let finish = activation.finish(last.bias);
-        matmul(context.threads, units, &self.scratch.panels, out, Into::Set, finish);
+        matmul(context.threads, units, &self.scratch.panels, out, Output::Set, finish);
     }
 
     fn backward(
@@ -84,7 +84,7 @@ impl<T: Real> Convolution<T> for Gin<T> {
         hidden.transposed_times(threads, &mut self.scratch, (d_out, last.width()), d_last.weight);
         self.scratch.panels.pack_transposed(last.weight, last.width(), self.outputs);
         let gate = Finish::Gate { hidden: units, scale: T::ONE };
-        matmul(threads, d_out, &self.scratch.panels, d_units, Into::Set, gate);
+        matmul(threads, d_out, &self.scratch.panels, d_units, Output::Set, gate);
         let (edges, bias) = d_inner.split_at_mut(self.inputs * self.outputs);
         self.first.backward(context, input, maps, d_units, MapGradients { edges, root: None, bias }, wanted);
     }

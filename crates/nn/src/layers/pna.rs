@@ -1,7 +1,7 @@
 //! PNA (Corso et al., 2020), one tower: messages m_ij = W_pre [h_i ‖ h_j] + b, their mean, minimum, maximum and standard
 //! deviation over edges with w > 0, each as it is, amplified and attenuated by the degree, then two affine maps:
 //! h'_i = lin(post [h_i ‖ A ‖ a_i A ‖ t_i A]), a_i = ln(d_i + 1) / δ, t_i = δ / ln(max(d_i, 1) + 1), with the weighted
-//! degree d_i and δ the mean of ln(degree + 1) over the training graph.
+//! degree d_i and δ the mean of ln(degree + 1) over the graph that the model was made for, whatever its edges weigh.
 //!
 //! Messages are never made. W_pre [h_i ‖ h_j] + b = u_i + v_j, so over the in-edges of i mean, minimum and maximum are
 //! u_i plus those of v, and the deviation is that of v: statistics of a node matrix, gathered along edges.
@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use crate::inputs::{Input, Scratch};
 use crate::kernels::columns::column_sums;
-use crate::kernels::dense::{Into, matmul, transposed_matmul};
+use crate::kernels::dense::{Output, matmul, transposed_matmul};
 use crate::kernels::finish::Finish;
 use crate::kernels::sddmm::row_dots;
 use crate::kernels::segment::{
@@ -18,8 +18,10 @@ use crate::kernels::segment::{
 };
 use crate::layers::{Activation, Affine, AffineGradient, Context, Convolution, Wanted};
 use crate::memory::ensure;
+use crate::meter::Kernel;
 use crate::parameters::{Initial, Spec};
 use crate::real::Real;
+use crate::simd::with_simd;
 use crate::structure::{Structure, ValueGradient};
 use crate::threads::Threads;
 
@@ -123,27 +125,33 @@ impl<T: Real> Pna<T> {
         }
     }
 
-    /// Adds u_i to mean, minimum and maximum of nodes that have an edge.
+    /// Adds u_i to mean, minimum and maximum of nodes that have an edge, or takes it away again.
     fn shift(
         threads: &Threads,
         structure: &Structure<T>,
-        target: &[T],
-        width: usize,
+        (target, width): (&[T], usize),
         statistics: &mut [T],
-        sign: T,
+        away: bool,
     ) {
+        let bytes = 2 * std::mem::size_of_val(statistics) + std::mem::size_of_val(target);
+        let _span = threads.span(Kernel::Segment, statistics.len(), bytes);
         threads.rows(statistics, STATISTICS * width, 64, |first, rows| {
-            for (i, row) in rows.chunks_exact_mut(STATISTICS * width).enumerate() {
-                if structure.degrees()[first + i] == T::ZERO {
-                    continue;
-                }
-                let shift = &target[(first + i) * width..][..width];
-                for part in row.chunks_exact_mut(width).take(STATISTICS - 1) {
-                    for (x, &u) in part.iter_mut().zip(shift) {
-                        *x = sign.mul_add(u, *x);
+            with_simd(
+                #[inline(always)]
+                || {
+                    for (i, row) in rows.chunks_exact_mut(STATISTICS * width).enumerate() {
+                        if structure.degrees()[first + i] == T::ZERO {
+                            continue;
+                        }
+                        let shift = &target[(first + i) * width..][..width];
+                        for part in row.chunks_exact_mut(width).take(STATISTICS - 1) {
+                            for (x, &u) in part.iter_mut().zip(shift) {
+                                *x = if away { *x - u } else { *x + u };
+                            }
+                        }
                     }
-                }
-            }
+                },
+            );
         });
     }
 
@@ -162,7 +170,7 @@ impl<T: Real> Pna<T> {
         let by_scaler = ensure(&mut self.backward.by_scaler, nodes);
         for (scaler, range) in layout.post_scaled.iter().enumerate().skip(1) {
             self.scratch.panels.pack(&inner[range.clone()], STATISTICS * self.inputs, self.outputs);
-            matmul(threads, statistics, &self.scratch.panels, product, Into::Set, Finish::Keep);
+            matmul(threads, statistics, &self.scratch.panels, product, Output::Set, Finish::Keep);
             by_scaler.fill(T::ZERO);
             row_dots(threads, (&self.backward.units, product, self.outputs), by_scaler);
             for (i, gradient) in by_scaler.iter().enumerate() {
@@ -218,25 +226,25 @@ impl<T: Real> Convolution<T> for Pna<T> {
         let source = ensure(&mut self.source, nodes * width);
         if !(input.constant && self.products_of == Some(version)) {
             let bias = Finish::Bias(&inner[layout.pre_bias]);
-            input.times(threads, scratch, (&inner[layout.pre_target], width), false, target, bias);
-            input.times(threads, scratch, (&inner[layout.pre_source], width), false, source, Finish::Keep);
+            input.times(threads, scratch, (&inner[layout.pre_target], width), target, bias);
+            input.times(threads, scratch, (&inner[layout.pre_source], width), source, Finish::Keep);
             self.products_of = Some(version);
         }
         let statistics = ensure(&mut self.statistics, nodes * STATISTICS * width);
         let edges = (structure.in_edges(), structure.degrees());
         segment_statistics(threads, edges, source, width, statistics);
-        Self::shift(threads, structure, target, width, statistics, T::ONE);
+        Self::shift(threads, structure, (target, width), statistics, false);
 
         let units = ensure(&mut self.units, nodes * self.outputs);
         let bias = Finish::Bias(&inner[layout.post_bias]);
-        input.times(threads, scratch, (&inner[layout.post_root], self.outputs), false, units, bias);
-        let scalers = [Into::Add, Into::AddScaled(&self.amplify), Into::AddScaled(&self.attenuate)];
+        input.times(threads, scratch, (&inner[layout.post_root], self.outputs), units, bias);
+        let scalers = [Output::Add, Output::AddScaled(&self.amplify), Output::AddScaled(&self.attenuate)];
         for (range, into) in layout.post_scaled.into_iter().zip(scalers) {
             scratch.panels.pack(&inner[range], STATISTICS * width, self.outputs);
             matmul(threads, statistics, &scratch.panels, units, into, Finish::Keep);
         }
         scratch.panels.pack(last.weight, self.outputs, last.width());
-        matmul(threads, units, &scratch.panels, out, Into::Set, activation.finish(last.bias));
+        matmul(threads, units, &scratch.panels, out, Output::Set, activation.finish(last.bias));
     }
 
     fn backward(
@@ -261,7 +269,7 @@ impl<T: Real> Convolution<T> for Pna<T> {
         units.transposed_times(threads, scratch, (d_out, last.width()), d_last.weight);
         let d_units = ensure(d_units, nodes * outputs);
         scratch.panels.pack_transposed(last.weight, last.width(), outputs);
-        matmul(threads, d_out, &scratch.panels, d_units, Into::Set, Finish::Keep);
+        matmul(threads, d_out, &scratch.panels, d_units, Output::Set, Finish::Keep);
 
         // The post map: its part for each scaler sees the gradient scaled by it.
         column_sums(threads, d_units, outputs, &mut scratch.partial, &mut d_inner[layout.post_bias.clone()]);
@@ -287,7 +295,7 @@ impl<T: Real> Convolution<T> for Pna<T> {
             let gradient = &mut d_inner[range.clone()];
             transposed_matmul(threads, statistics, d_scaled, shape, &mut scratch.partial, gradient);
             scratch.panels.pack_transposed(&inner[range.clone()], outputs, STATISTICS * width);
-            let into = if scaler.is_none() { Into::Set } else { Into::Add };
+            let into = if scaler.is_none() { Output::Set } else { Output::Add };
             matmul(threads, d_scaled, &scratch.panels, d_statistics, into, Finish::Keep);
         }
 
@@ -306,14 +314,15 @@ impl<T: Real> Convolution<T> for Pna<T> {
                 }
             }
         });
-        if let Some(edges) = wanted.edges.take() {
+        let mut edges = wanted.edges.take();
+        if let Some(edges) = &mut edges {
             self.add_degree_gradient(context, inner, nodes, edges);
-            let statistics = &mut self.statistics[..nodes * STATISTICS * width];
-            Self::shift(threads, structure, &self.target, width, statistics, -T::ONE);
+        }
+        let statistics = &mut self.statistics[..nodes * STATISTICS * width];
+        Self::shift(threads, structure, (&self.target, width), statistics, true);
+        if let Some(edges) = edges {
             let gradients = (&*statistics, &self.backward.statistics[..]);
             weight_gradient(threads, structure.in_edges(), &self.source, width, gradients, &mut edges.values);
-        } else {
-            Self::shift(threads, structure, &self.target, width, statistics, -T::ONE);
         }
         let Backward {
             statistics: d_statistics,
@@ -343,7 +352,7 @@ impl<T: Real> Convolution<T> for Pna<T> {
             ];
             for (part, (gradient, weight, depth)) in parts.into_iter().enumerate() {
                 scratch.panels.pack_transposed(weight, depth, width);
-                let into = if part == 0 { Into::Set } else { Into::Add };
+                let into = if part == 0 { Output::Set } else { Output::Add };
                 let finish = if part == 2 { wanted.finish } else { Finish::Keep };
                 matmul(threads, gradient, &scratch.panels, wanted.out, into, finish);
             }

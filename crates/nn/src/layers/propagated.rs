@@ -2,12 +2,12 @@
 //!
 //! P(X · W) = P(X) · W. Which order is cheaper depends on the widths; what stays the same from call to call is kept:
 //! - map first: X · W of constant features is kept while the parameters stay. Evaluation leaves it behind for the next
-//!   training step, so one product a epoch is enough.
+//!   training step, so one product an epoch is enough.
 //! - propagate first: P(X) of constant features is kept while the edge weights stay, and needs no backward pass.
 
 use crate::inputs::{Input, Matrix, Scratch};
 use crate::kernels::columns::column_sums;
-use crate::kernels::dense::{Into, matmul};
+use crate::kernels::dense::{Output, matmul};
 use crate::kernels::finish::Finish;
 use crate::kernels::spmm::{Start, spmm};
 use crate::layers::{Activation, Context, Wanted};
@@ -81,26 +81,12 @@ impl<T: Real> Propagated<T> {
                 let product = ensure(&mut self.product, input.rows * width);
                 let kept = input.constant && self.product_of == Some((version, width));
                 if !kept {
-                    input.times(
-                        threads,
-                        &mut self.scratch,
-                        (maps.edges, width),
-                        false,
-                        product,
-                        Finish::Keep,
-                    );
+                    input.times(threads, &mut self.scratch, (maps.edges, width), product, Finish::Keep);
                 }
                 if let Some(root) = maps.root {
                     let root_product = ensure(&mut self.root_product, input.rows * width);
                     if !kept {
-                        input.times(
-                            threads,
-                            &mut self.scratch,
-                            (root, width),
-                            false,
-                            root_product,
-                            Finish::Keep,
-                        );
+                        input.times(threads, &mut self.scratch, (root, width), root_product, Finish::Keep);
                     }
                     out.copy_from_slice(root_product);
                     spmm(
@@ -128,9 +114,10 @@ impl<T: Real> Propagated<T> {
                 }
                 let last = if maps.root.is_some() { Finish::Keep } else { finish };
                 self.scratch.panels.pack(maps.edges, input.columns, width);
-                matmul(threads, mixed, &self.scratch.panels, out, Into::Set, last);
+                matmul(threads, mixed, &self.scratch.panels, out, Output::Set, last);
                 if let Some(root) = maps.root {
-                    input.times(threads, &mut self.scratch, (root, width), true, out, finish);
+                    self.scratch.panels.pack(root, input.columns, width);
+                    matmul(threads, rows, &self.scratch.panels, out, Output::Add, finish);
                 }
             }
         }
@@ -167,7 +154,14 @@ impl<T: Real> Propagated<T> {
                 input.transposed_times(threads, scratch, (d_product, width), gradients.edges);
                 if let Some(d_input) = &mut d_input {
                     scratch.panels.pack_transposed(maps.edges, width, input.columns);
-                    matmul(threads, d_product, &scratch.panels, d_input.out, Into::Set, last(d_input.finish));
+                    matmul(
+                        threads,
+                        d_product,
+                        &scratch.panels,
+                        d_input.out,
+                        Output::Set,
+                        last(d_input.finish),
+                    );
                 }
             }
             Order::PropagateFirst => {
@@ -178,7 +172,7 @@ impl<T: Real> Propagated<T> {
                 }
                 let d_mixed = ensure(&mut self.gradient, input.rows * input.columns);
                 scratch.panels.pack_transposed(maps.edges, width, input.columns);
-                matmul(threads, d_out, &scratch.panels, d_mixed, Into::Set, Finish::Keep);
+                matmul(threads, d_out, &scratch.panels, d_mixed, Output::Set, Finish::Keep);
                 if let (Some(edges), Matrix::Dense(rows)) = (wanted.edges, input.matrix) {
                     structure.add_value_gradient(threads, (rows, d_mixed, input.columns), edges);
                 }
@@ -190,7 +184,7 @@ impl<T: Real> Propagated<T> {
         }
         if let (Some(root), Some(d_input)) = (maps.root, d_input) {
             scratch.panels.pack_transposed(root, width, input.columns);
-            matmul(threads, d_out, &scratch.panels, d_input.out, Into::Add, d_input.finish);
+            matmul(threads, d_out, &scratch.panels, d_input.out, Output::Add, d_input.finish);
         }
     }
 }

@@ -234,5 +234,22 @@ fn errors_say_what_was_wrong_where_and_what_is_legal() {
     let error = Task::weighted(labels(), vec![1.0, -2.0, 0.0, 0.0_f32]).unwrap_err();
     assert_eq!(error.to_string(), "node weights[1] is -2, but must be finite and not negative");
     let error = Adam::<f32>::new(AdamConfig { rate: -1.0, ..AdamConfig::default() }, 1).unwrap_err();
-    assert_eq!(error.to_string(), "rate is -1, but must be a finite number above 0");
+    assert_eq!(
+        error.to_string(),
+        "rate is -1, but must be a finite number above 0 in the precision of the model"
+    );
+}
+
+#[test]
+fn settings_that_only_double_precision_can_hold_are_refused_for_single() {
+    let epsilon = AdamConfig { epsilon: 1e-60, ..AdamConfig::default() };
+    assert!(Adam::<f64>::new(epsilon, 1).is_ok());
+    assert!(matches!(Adam::<f32>::new(epsilon, 1), Err(NnError::Config { field: "epsilon", .. })));
+    for (field, outputs, hidden) in [("hidden", 3, usize::MAX), ("outputs", usize::MAX, 8)] {
+        let config = ModelConfig { hidden, ..ModelConfig::new(Backbone::Gcn) };
+        let problem = problem();
+        let graph = Arc::clone(&problem.graph);
+        let model = Model::<f32>::new(graph, &problem.dense(), outputs, config, 0, &one_thread());
+        assert!(matches!(model, Err(NnError::Config { field: f, .. }) if f == field), "{field}");
+    }
 }

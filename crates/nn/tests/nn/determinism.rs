@@ -3,17 +3,17 @@
 use std::sync::Arc;
 
 use edgepace_graph::Features;
-use edgepace_nn::{Adam, AdamConfig, Backbone, Model, ModelConfig, Threads};
+use edgepace_nn::{Adam, AdamConfig, Backbone, Extra, Model, ModelConfig, Threads};
 
 use crate::shared::{Draws, Shape};
 use crate::support::{Kind, Problem, logits, one_thread, real, small_config};
 
 /// A graph on which every kernel really cuts its work into pieces.
-fn large(columns: usize) -> Problem {
+fn large(columns: usize, kind: Kind) -> Problem {
     let mut draws = Draws::new(1);
     let graph = Shape::TwinsApart.graph(3000, 10_000, &mut draws);
     let weights = Shape::TwinsApart.weights(&graph, &mut draws);
-    Problem::on(graph, weights, columns, Kind::Classes, &mut draws)
+    Problem::on(graph, weights, columns, kind, &mut draws)
 }
 
 /// Bits of all parameters and logits after training with edge weights that change at every epoch.
@@ -53,7 +53,7 @@ fn assert_same_bits(problem: &Problem, features: &Features, backbone: Backbone, 
 
 #[test]
 fn fifty_epochs_on_dense_features_end_in_the_same_bits_with_1_2_and_8_threads() {
-    let problem = large(12);
+    let problem = large(12, Kind::Classes);
     for backbone in Backbone::ALL {
         assert_same_bits(&problem, &problem.dense(), backbone, 50);
     }
@@ -61,7 +61,7 @@ fn fifty_epochs_on_dense_features_end_in_the_same_bits_with_1_2_and_8_threads() 
 
 #[test]
 fn fifty_epochs_on_sparse_features_end_in_the_same_bits_with_1_2_and_8_threads() {
-    let problem = large(12);
+    let problem = large(12, Kind::Classes);
     for backbone in Backbone::ALL {
         assert_same_bits(&problem, &problem.sparse(), backbone, 50);
     }
@@ -70,9 +70,37 @@ fn fifty_epochs_on_sparse_features_end_in_the_same_bits_with_1_2_and_8_threads()
 /// Wide features are cut in other ways than narrow ones. (PNA's first map would be 600 × 600: too slow here.)
 #[test]
 fn epochs_on_wide_dense_features_end_in_the_same_bits_with_1_2_and_8_threads() {
-    let problem = large(600);
+    let problem = large(600, Kind::Classes);
     for backbone in [Backbone::Gcn, Backbone::Gin, Backbone::Sage, Backbone::Mlp] {
         assert_same_bits(&problem, &problem.dense(), backbone, 3);
+    }
+}
+
+/// What only some callers ask for: gradients by edge weights and inputs, node losses, embeddings, many labels.
+#[test]
+fn everything_else_that_a_model_tells_has_the_same_bits_with_1_2_and_8_threads() {
+    let problem = large(12, Kind::Many);
+    for backbone in Backbone::ALL {
+        let told = |threads: usize| {
+            let config = ModelConfig { hidden: 16, ..ModelConfig::new(backbone) };
+            let mut model: Model<f32> =
+                problem.model(&problem.dense(), &config, &Threads::new(threads).unwrap());
+            model.gradients(&problem.task(), Some(3), Extra { edges: true, inputs: true }).unwrap();
+            let gradients: Vec<f32> = model.parameter_gradients().flat_map(|p| p.values.to_vec()).collect();
+            let parts = [
+                gradients,
+                model.edge_gradients().to_vec(),
+                model.input_gradients().to_vec(),
+                model.node_losses().to_vec(),
+                model.embeddings().to_vec(),
+            ];
+            parts.map(|part| part.into_iter().map(f32::to_bits).collect::<Vec<u32>>())
+        };
+        let expected = told(1);
+        assert!(expected.iter().all(|part| !part.is_empty()), "{backbone:?}");
+        for threads in [2, 8] {
+            assert!(told(threads) == expected, "{backbone:?} differs with {threads} threads");
+        }
     }
 }
 

@@ -1,5 +1,7 @@
 //! Gradients of whole models in `f64` against central differences of the loss.
 
+use std::sync::Arc;
+
 use edgepace_nn::{Backbone, Extra, Model};
 
 use crate::shared::{Shape, assert_close, central_differences};
@@ -106,4 +108,31 @@ fn asking_for_more_gradients_changes_none_of_the_others() {
         model.gradients(&task, Some(1), EVERYTHING).unwrap();
         assert_eq!(few, owned(model.parameter_gradients()), "{backbone:?}");
     }
+}
+
+#[test]
+fn gradients_that_were_not_asked_for_are_empty_never_stale() {
+    let problem = Problem::small(1, Shape::TwinsAlike, Kind::Classes);
+    let mut model: Model<f64> = problem.model(&problem.dense(), &small_config(Backbone::Gcn), &one_thread());
+    assert!(model.parameter_gradients().all(|gradient| gradient.values.iter().all(|&g| g == 0.0)));
+    model.gradients(&problem.task(), None, Extra { edges: true, inputs: true }).unwrap();
+    assert_eq!(model.edge_gradients().len(), problem.weights.len());
+    assert!(!model.input_gradients().is_empty());
+    model.gradients(&problem.task(), None, Extra::default()).unwrap();
+    assert!(model.edge_gradients().is_empty() && model.input_gradients().is_empty());
+    model.gradients(&problem.task(), None, Extra { edges: true, inputs: true }).unwrap();
+    model.set_graph(Arc::new(problem.graph.select(|edge| edge % 2 == 0).graph)).unwrap();
+    assert!(model.edge_gradients().is_empty(), "those of another graph");
+}
+
+#[test]
+fn a_model_that_diverged_says_so() {
+    let problem = Problem::small(1, Shape::TwinsAlike, Kind::Classes);
+    let mut model: Model<f32> = problem.model(&problem.dense(), &small_config(Backbone::Gcn), &one_thread());
+    let name = "decoder.weight";
+    let decoder = model.parameters().find(|p| p.name == name).unwrap().values.to_vec();
+    // Products of such numbers overflow, and their differences are not numbers.
+    let huge: Vec<f32> = decoder.iter().map(|&x| x.signum() * f32::MAX).collect();
+    model.set_parameter(name, &huge).unwrap();
+    assert!(!model.gradients(&problem.task(), None, Extra::default()).unwrap().is_finite());
 }

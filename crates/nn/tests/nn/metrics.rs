@@ -17,8 +17,8 @@
 
 use std::sync::Arc;
 
-use edgepace_graph::{Classes, DenseFeatures, Graph, ManyLabels, UNLABELLED};
-use edgepace_nn::{Backbone, Model, ModelConfig, roc_auc};
+use edgepace_graph::{Classes, DenseFeatures, Graph, GraphError, ManyLabels, UNLABELLED};
+use edgepace_nn::{Backbone, Model, ModelConfig, NnError, roc_auc};
 
 use crate::support::one_thread;
 
@@ -140,4 +140,31 @@ fn roc_auc_of_many_labels_is_the_mean_over_those_with_both_answers() {
     let expected = f64::midpoint(0.916_666_666_666_666_6, 0.666_666_666_666_666_6);
     assert!(close(evaluation.roc_auc(&truth, &[0, 1, 2, 3, 4]).unwrap(), expected));
     assert_eq!(evaluation.roc_auc(&truth, &[]).unwrap(), None);
+}
+
+#[test]
+fn nodes_and_labels_that_do_not_fit_are_refused() {
+    let mut model = predicting(&FOUND);
+    let evaluation = model.evaluate();
+    let truth = Classes::new(4, TRUTH.to_vec()).unwrap();
+    for score in [evaluation.accuracy(&truth, &[0, 10]), evaluation.macro_f1(&truth, &[0, 10])] {
+        assert!(
+            matches!(
+                score,
+                Err(NnError::Graph(GraphError::NodeOutOfRange {
+                    field: "nodes",
+                    position: 1,
+                    value: 10,
+                    nodes: 10
+                }))
+            ),
+            "{score:?}"
+        );
+    }
+    let short = Classes::new(4, vec![0; 9]).unwrap();
+    let score = evaluation.accuracy(&short, &[0]);
+    assert!(matches!(score, Err(NnError::Size { field: "labels", found: 9, expected: 10, .. })), "{score:?}");
+    let wide = ManyLabels::new(10, 5, vec![0; 50]).unwrap();
+    let score = evaluation.roc_auc(&wide, &[0]);
+    assert!(matches!(score, Err(NnError::Size { field: "labels", found: 5, expected: 4, .. })), "{score:?}");
 }
