@@ -244,7 +244,7 @@ const WIDE: usize = 512;
 /// Into how many fixed pieces the rows are cut at most.
 const PIECES: usize = 16;
 /// Rows that a piece has at least.
-const PIECE_ROWS: usize = 512;
+const PIECE_ROWS: usize = 256;
 
 /// out = aᵀ · g.
 ///

@@ -41,7 +41,17 @@ pub(crate) fn segment_statistics<T: Real>(
                 #[inline(always)]
                 || {
                     for (i, out) in nodes.zip(out.chunks_exact_mut(STATISTICS * width)) {
-                        node_statistics(edges, i, degrees[i], dense, width, out);
+                        if degrees[i] == T::ZERO {
+                            out.fill(T::ZERO);
+                            continue;
+                        }
+                        in_tiles!(width, |at| statistics_tile::<T, W>(
+                            (edges, degrees[i]),
+                            i,
+                            (dense, width),
+                            at,
+                            out
+                        ));
                     }
                 },
             );
@@ -49,46 +59,67 @@ pub(crate) fn segment_statistics<T: Real>(
     );
 }
 
+/// W columns of a node's statistics, from column `at`, in registers.
 #[inline(always)]
-fn node_statistics<T: Real>(
-    edges: Csr<'_, T>,
+fn statistics_tile<T: Real, const W: usize>(
+    (edges, degree): (Csr<'_, T>, T),
     i: usize,
-    degree: T,
-    dense: &[T],
-    width: usize,
+    (dense, width): (&[T], usize),
+    at: usize,
     out: &mut [T],
 ) {
-    let (mean, rest) = out.split_at_mut(width);
-    let (low, rest) = rest.split_at_mut(width);
-    let (high, std) = rest.split_at_mut(width);
-    mean.fill(T::ZERO);
-    std.fill(T::ZERO);
-    if degree == T::ZERO {
-        low.fill(T::ZERO);
-        high.fill(T::ZERO);
-        return;
-    }
-    low.fill(T::MAX);
-    high.fill(T::MIN);
+    let (mut mean, mut low, mut high) = ([T::ZERO; W], [T::MAX; W], [T::MIN; W]);
     for (_, weight, row) in neighbours(edges, i, dense, width) {
-        let share = weight / degree;
-        for c in 0..width {
+        let (share, row) = (weight / degree, tile::<T, W>(row, at));
+        for c in 0..W {
             mean[c] = share.mul_add(row[c], mean[c]);
             low[c] = low[c].min(row[c]);
             high[c] = high[c].max(row[c]);
         }
     }
+    let mut std = [T::ZERO; W];
     for (_, weight, row) in neighbours(edges, i, dense, width) {
-        let share = weight / degree;
-        for c in 0..width {
+        let (share, row) = (weight / degree, tile::<T, W>(row, at));
+        for c in 0..W {
             let off = row[c] - mean[c];
             std[c] = (share * off).mul_add(off, std[c]);
         }
     }
     let flat = T::of(FLAT);
-    for std in &mut *std {
-        *std = if *std > flat { std.sqrt() } else { T::ZERO };
+    for c in 0..W {
+        std[c] = if std[c] > flat { std[c].sqrt() } else { T::ZERO };
     }
+    for (part, values) in [mean, low, high, std].iter().enumerate() {
+        out[part * width + at..][..W].copy_from_slice(values);
+    }
+}
+
+/// Runs a statement for tiles of 16, 8 and single columns: inside, `W` is the tile's width.
+macro_rules! in_tiles {
+    ($width:expr, |$at:ident| $body:expr) => {{
+        let mut $at = 0;
+        while $at + 16 <= $width {
+            const W: usize = 16;
+            $body;
+            $at += W;
+        }
+        while $at + 8 <= $width {
+            const W: usize = 8;
+            $body;
+            $at += W;
+        }
+        while $at < $width {
+            const W: usize = 1;
+            $body;
+            $at += W;
+        }
+    }};
+}
+use in_tiles;
+
+#[inline(always)]
+fn tile<T, const W: usize>(row: &[T], at: usize) -> &[T; W] {
+    row[at..].first_chunk().expect("tiles lie inside their row")
 }
 
 /// The in-edges of a node that count: the nodes they lead from, their weights, and those nodes' rows.
@@ -144,7 +175,12 @@ pub(crate) fn spread<T: Real>(
                     for (i, out) in nodes.zip(out.chunks_exact_mut(SPREAD * width)) {
                         let statistics = &statistics[i * STATISTICS * width..][..STATISTICS * width];
                         let gradient = &gradient[i * STATISTICS * width..][..STATISTICS * width];
-                        node_spread(edges, i, dense, width, statistics, gradient, out);
+                        if neighbours(edges, i, dense, width).next().is_none() {
+                            out.fill(T::ZERO);
+                            continue;
+                        }
+                        let parts = (statistics, gradient);
+                        in_tiles!(width, |at| spread_tile::<T, W>(edges, i, (dense, width), at, parts, out));
                     }
                 },
             );
@@ -152,48 +188,42 @@ pub(crate) fn spread<T: Real>(
     );
 }
 
+/// W columns of what the sources of a node's edges need to know, from column `at`.
 #[inline(always)]
-fn node_spread<T: Real>(
+fn spread_tile<T: Real, const W: usize>(
     edges: Csr<'_, T>,
     i: usize,
-    dense: &[T],
-    width: usize,
-    statistics: &[T],
-    gradient: &[T],
+    (dense, width): (&[T], usize),
+    at: usize,
+    (statistics, gradient): (&[T], &[T]),
     out: &mut [T],
 ) {
-    out.fill(T::ZERO);
-    let [mean, _, _, std] = quarters(statistics, width);
-    let [d_mean, d_low, d_high, d_std] = quarters(gradient, width);
-    let (constant, rest) = out.split_at_mut(width);
-    let (slope, rest) = rest.split_at_mut(width);
-    let (low, rest) = rest.split_at_mut(width);
-    let (low_share, rest) = rest.split_at_mut(width);
-    let (high, high_share) = rest.split_at_mut(width);
     // The extremes are found again rather than read: what was added to the statistics and taken off again left
     // them rounded, and equal to no row.
-    low.fill(T::MAX);
-    high.fill(T::MIN);
-    let mut alone = true;
+    let (mut low, mut high) = ([T::MAX; W], [T::MIN; W]);
+    let (mut low_ties, mut high_ties) = ([T::ZERO; W], [T::ZERO; W]);
     for (_, _, row) in neighbours(edges, i, dense, width) {
-        alone = false;
-        for c in 0..width {
-            let kept = if row[c] < low[c] { T::ZERO } else { low_share[c] };
+        let row = tile::<T, W>(row, at);
+        for c in 0..W {
+            let kept = if row[c] < low[c] { T::ZERO } else { low_ties[c] };
             low[c] = low[c].min(row[c]);
-            low_share[c] = if row[c] == low[c] { kept + T::ONE } else { kept };
-            let kept = if row[c] > high[c] { T::ZERO } else { high_share[c] };
+            low_ties[c] = if row[c] == low[c] { kept + T::ONE } else { kept };
+            let kept = if row[c] > high[c] { T::ZERO } else { high_ties[c] };
             high[c] = high[c].max(row[c]);
-            high_share[c] = if row[c] == high[c] { kept + T::ONE } else { kept };
+            high_ties[c] = if row[c] == high[c] { kept + T::ONE } else { kept };
         }
     }
-    if alone {
-        return;
-    }
-    for c in 0..width {
-        low_share[c] = d_low[c] / low_share[c];
-        high_share[c] = d_high[c] / high_share[c];
+    let [mean, _, _, std] = quarters(statistics, width).map(|part| tile::<T, W>(part, at));
+    let [d_mean, d_low, d_high, d_std] = quarters(gradient, width).map(|part| tile::<T, W>(part, at));
+    let (mut constant, mut slope) = ([T::ZERO; W], [T::ZERO; W]);
+    for c in 0..W {
+        low_ties[c] = d_low[c] / low_ties[c];
+        high_ties[c] = d_high[c] / high_ties[c];
         slope[c] = if std[c] > T::ZERO { d_std[c] / std[c] } else { T::ZERO };
         constant[c] = d_mean[c] - slope[c] * mean[c];
+    }
+    for (part, values) in [constant, slope, low, low_ties, high, high_ties].iter().enumerate() {
+        out[part * width + at..][..W].copy_from_slice(values);
     }
 }
 
@@ -207,7 +237,8 @@ fn quarters<T>(row: &[T], width: usize) -> [&[T]; STATISTICS] {
 
 /// The gradient by the gathered rows: each node j adds up what its out-edges' targets hold for it in `spread`.
 ///
-/// `out_edges` are the edges by source, `degrees` those of their targets. Shapes: `dense` and `out` nodes × `width`, `spread` nodes × (6 · width).
+/// `out_edges` are the edges by source, `degrees` those of their targets. Shapes: `dense` and `out` nodes × `width`,
+/// `spread` nodes × (6 · width).
 pub(crate) fn gather_spread<T: Real>(
     threads: &Threads,
     (out_edges, degrees): (Csr<'_, T>, &[T]),
@@ -231,27 +262,47 @@ pub(crate) fn gather_spread<T: Real>(
                 #[inline(always)]
                 || {
                     for (j, out) in nodes.zip(out.chunks_exact_mut(width)) {
-                        out.fill(T::ZERO);
                         let v = &dense[j * width..][..width];
-                        for (target, weight, row) in neighbours(out_edges, j, spread, SPREAD * width) {
-                            let share = weight / degrees[target];
-                            let (constant, rest) = row.split_at(width);
-                            let (slope, rest) = rest.split_at(width);
-                            let (low, rest) = rest.split_at(width);
-                            let (low_share, rest) = rest.split_at(width);
-                            let (high, high_share) = rest.split_at(width);
-                            for c in 0..width {
-                                let smooth = share * slope[c].mul_add(v[c], constant[c]);
-                                let at_low = if v[c] == low[c] { low_share[c] } else { T::ZERO };
-                                let at_high = if v[c] == high[c] { high_share[c] } else { T::ZERO };
-                                out[c] += smooth + (at_low + at_high);
-                            }
-                        }
+                        in_tiles!(width, |at| gather_tile::<T, W>(
+                            (out_edges, degrees),
+                            j,
+                            (spread, width),
+                            at,
+                            v,
+                            out
+                        ));
                     }
                 },
             );
         },
     );
+}
+
+/// W columns of what a node's out-edges hold for it, from column `at`.
+#[inline(always)]
+fn gather_tile<T: Real, const W: usize>(
+    (out_edges, degrees): (Csr<'_, T>, &[T]),
+    j: usize,
+    (spread, width): (&[T], usize),
+    at: usize,
+    v: &[T],
+    out: &mut [T],
+) {
+    let v = tile::<T, W>(v, at);
+    let mut sum = [T::ZERO; W];
+    for (target, weight, row) in neighbours(out_edges, j, spread, SPREAD * width) {
+        let share = weight / degrees[target];
+        let part = |part: usize| tile::<T, W>(row, part * width + at);
+        let (constant, slope, low, low_share, high, high_share) =
+            (part(0), part(1), part(2), part(3), part(4), part(5));
+        for c in 0..W {
+            let smooth = share * slope[c].mul_add(v[c], constant[c]);
+            let at_low = if v[c] == low[c] { low_share[c] } else { T::ZERO };
+            let at_high = if v[c] == high[c] { high_share[c] } else { T::ZERO };
+            sum[c] += smooth + (at_low + at_high);
+        }
+    }
+    out[at..at + W].copy_from_slice(&sum);
 }
 
 /// The gradient by the weights through mean and std: out_e += Σ_c m_c (v_c − μ_c) / s + d_c ((v_c − μ_c)² − std_c²) /
