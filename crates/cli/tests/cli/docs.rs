@@ -45,8 +45,8 @@ fn every_documented_command_works() {
         match words[..] {
             // Minutes, or gigabytes: whether the program knows the arguments.
             ["edgepace", ref rest @ ..] if language == "console slow" => {
-                let run = edgepace(rest.iter().copied().chain(["--epochs", "x"]));
-                assert!(run.stderr.contains("invalid value 'x' for '--epochs"), "{command}: {}", run.stderr);
+                let run = edgepace(rest.iter().copied().chain(["--seconds", "x"]));
+                assert!(run.stderr.contains("invalid value 'x' for '--seconds"), "{command}: {}", run.stderr);
             }
             ["edgepace", ref rest @ ..] | ["cargo", "run", "--release", "--", ref rest @ ..] => {
                 let run = edgepace(rest.iter().copied());
