@@ -1,6 +1,8 @@
 use std::sync::Arc;
 
-use crate::{Features, Graph, GraphError, Labels, Split};
+use crate::digest::Hasher;
+use crate::error::check_length;
+use crate::{Buffer, Features, Graph, GraphError, Labels, Names, Split};
 
 /// A graph with features, labels and splits that fit it and each other. Its parts are shared: a clone, or a model that
 /// trains on it, costs no memory.
@@ -11,9 +13,19 @@ pub struct Dataset {
     features: Arc<Features>,
     labels: Arc<Labels>,
     splits: Vec<Split>,
+    edge_columns: Vec<(String, Arc<Buffer<f32>>)>,
+    node_names: Option<Arc<Names>>,
+    class_names: Option<Arc<Names>>,
 }
 
 impl Dataset {
+    /// The edge column of an edge's weight in the source of the graph.
+    pub const WEIGHT: &'static str = "weight";
+    /// The edge column that is 1 for an edge that noise added, 0 for one of the original graph.
+    pub const FAKE: &'static str = "fake";
+    /// The edge column of the probability with which a generator makes an edge between two nodes of such classes: the lower, the harder.
+    pub const PROBABILITY: &'static str = "probability";
+
     /// Joins the parts of a dataset.
     ///
     /// # Errors
@@ -29,15 +41,29 @@ impl Dataset {
         let (graph, features, labels) = (graph.into(), features.into(), labels.into());
         check_rows("features", features.rows(), graph.nodes())?;
         check_rows("labels", labels.nodes(), graph.nodes())?;
-        for (position, split) in splits.iter().enumerate() {
-            check_split(split, &labels)?;
-            if let Some(first) = splits[..position].iter().position(|earlier| earlier.name() == split.name())
-            {
-                let value = split.name().to_owned();
-                return Err(GraphError::RepeatedSplitName { first, position, value });
-            }
+        check_splits(&splits, &labels)?;
+        Ok(Dataset::trusted(name, graph, features, labels, splits))
+    }
+
+    /// Joins parts that were taken from a correct dataset, as a file of our own keeps them: O(1), nothing is read. The
+    /// caller vouches that they fit each other.
+    pub fn trusted(
+        name: impl Into<String>,
+        graph: impl Into<Arc<Graph>>,
+        features: impl Into<Arc<Features>>,
+        labels: impl Into<Arc<Labels>>,
+        splits: Vec<Split>,
+    ) -> Dataset {
+        Dataset {
+            name: name.into(),
+            graph: graph.into(),
+            features: features.into(),
+            labels: labels.into(),
+            splits,
+            edge_columns: Vec::new(),
+            node_names: None,
+            class_names: None,
         }
-        Ok(Dataset { name: name.into(), graph, features, labels, splits })
     }
 
     /// The dataset's name.
@@ -70,12 +96,80 @@ impl Dataset {
         self.splits.iter().find(|split| split.name() == name)
     }
 
-    /// The same dataset over other edges, as noise makes them.
+    /// What is known of each edge beside its ends: named columns of one value per edge id.
+    pub fn edge_columns(&self) -> impl ExactSizeIterator<Item = (&str, &[f32])> {
+        self.edge_columns.iter().map(|(name, values)| (&name[..], &values[..]))
+    }
+
+    /// The edge column of that name, by edge id. [`WEIGHT`](Dataset::WEIGHT), [`FAKE`](Dataset::FAKE) and
+    /// [`PROBABILITY`](Dataset::PROBABILITY) have a meaning of their own.
+    pub fn edge_column(&self, name: &str) -> Option<&[f32]> {
+        self.edge_columns().find(|(own, _)| *own == name).map(|(_, values)| values)
+    }
+
+    /// The names of the nodes in the source of the graph, if it has any.
+    pub fn node_names(&self) -> Option<&Names> {
+        self.node_names.as_deref()
+    }
+
+    /// The names of the classes (or of the binary labels), if they have any.
+    pub fn class_names(&self) -> Option<&Names> {
+        self.class_names.as_deref()
+    }
+
+    /// SHA-256 of graph, features and labels as 64 lower-case hexadecimal digits: equal for equal content, wherever it
+    /// was read from. Names, splits and edge columns are not part of it.
+    ///
+    /// The bytes, all little endian, counts and offsets as `u64`: nodes, edges, offsets, sources; columns of the
+    /// features, 1 for sparse or 0 for dense, then offsets, columns (both only when sparse) and values; width of the
+    /// labels, 1 for many or 0 for one class per node, and the labels. O(size of the dataset).
+    pub fn checksum(&self) -> String {
+        let mut hasher = Hasher::default();
+        hasher.count(self.graph.nodes());
+        hasher.count(self.graph.edges());
+        hasher.counts(self.graph.offsets());
+        hasher.ids(self.graph.sources());
+        hasher.count(self.features.cols());
+        match &*self.features {
+            Features::Dense(dense) => {
+                hasher.count(0);
+                hasher.floats(dense.values());
+            }
+            Features::Sparse(sparse) => {
+                hasher.count(1);
+                hasher.counts(sparse.offsets());
+                hasher.ids(sparse.columns());
+                hasher.floats(sparse.values());
+            }
+        }
+        hasher.count(self.labels.width());
+        match &*self.labels {
+            Labels::Classes(classes) => {
+                hasher.count(0);
+                hasher.ids(classes.of());
+            }
+            Labels::Many(many) => {
+                hasher.count(1);
+                hasher.bytes(many.values());
+            }
+        }
+        hasher.hex()
+    }
+
+    /// The same dataset under another name.
+    #[must_use]
+    pub fn renamed(self, name: impl Into<String>) -> Dataset {
+        Dataset { name: name.into(), ..self }
+    }
+
+    /// The same dataset over other edges, as noise makes them. Edge columns belong to the old edges and are left behind.
     ///
     /// # Errors
     /// When the number of nodes differs.
     pub fn with_graph(self, graph: impl Into<Arc<Graph>>) -> Result<Dataset, GraphError> {
-        Dataset::new(self.name, graph, self.features, self.labels, self.splits)
+        let graph = graph.into();
+        check_rows("features", self.features.rows(), graph.nodes())?;
+        Ok(Dataset { graph, edge_columns: Vec::new(), ..self })
     }
 
     /// The same dataset with other features, as preparation makes them.
@@ -83,8 +177,77 @@ impl Dataset {
     /// # Errors
     /// When the number of rows is not the number of nodes.
     pub fn with_features(self, features: impl Into<Arc<Features>>) -> Result<Dataset, GraphError> {
-        Dataset::new(self.name, self.graph, features, self.labels, self.splits)
+        let features = features.into();
+        check_rows("features", features.rows(), self.graph.nodes())?;
+        Ok(Dataset { features, ..self })
     }
+
+    /// The same dataset with other labels, as noise makes them.
+    ///
+    /// # Errors
+    /// When they are for another number of nodes, or leave a node of a split without a class.
+    pub fn with_labels(self, labels: impl Into<Arc<Labels>>) -> Result<Dataset, GraphError> {
+        let labels = labels.into();
+        check_rows("labels", labels.nodes(), self.graph.nodes())?;
+        for split in &self.splits {
+            check_split(split, &labels)?;
+        }
+        Ok(Dataset { labels, ..self })
+    }
+
+    /// The same dataset with other splits.
+    ///
+    /// # Errors
+    /// As [`Dataset::new`].
+    pub fn with_splits(self, splits: Vec<Split>) -> Result<Dataset, GraphError> {
+        check_splits(&splits, &self.labels)?;
+        Ok(Dataset { splits, ..self })
+    }
+
+    /// The same dataset with one more edge column, or with that column replaced.
+    ///
+    /// # Errors
+    /// When there is not one value per edge.
+    pub fn with_edge_column(
+        mut self,
+        name: impl Into<String>,
+        values: impl Into<Buffer<f32>>,
+    ) -> Result<Dataset, GraphError> {
+        let (name, values) = (name.into(), values.into());
+        check_length("edge column", values.len(), self.graph.edges(), "one value per edge id")?;
+        self.edge_columns.retain(|(own, _)| *own != name);
+        self.edge_columns.push((name, Arc::new(values)));
+        Ok(self)
+    }
+
+    /// The same dataset with names for its nodes.
+    ///
+    /// # Errors
+    /// When there is not one name per node.
+    pub fn with_node_names(self, names: Names) -> Result<Dataset, GraphError> {
+        check_length("node names", names.len(), self.graph.nodes(), "one name per node")?;
+        Ok(Dataset { node_names: Some(Arc::new(names)), ..self })
+    }
+
+    /// The same dataset with names for its classes, or for its binary labels.
+    ///
+    /// # Errors
+    /// When there is not one name per class.
+    pub fn with_class_names(self, names: Names) -> Result<Dataset, GraphError> {
+        check_length("class names", names.len(), self.labels.width(), "one name per class")?;
+        Ok(Dataset { class_names: Some(Arc::new(names)), ..self })
+    }
+}
+
+fn check_splits(splits: &[Split], labels: &Labels) -> Result<(), GraphError> {
+    for (position, split) in splits.iter().enumerate() {
+        check_split(split, labels)?;
+        if let Some(first) = splits[..position].iter().position(|earlier| earlier.name() == split.name()) {
+            let value = split.name().to_owned();
+            return Err(GraphError::RepeatedSplitName { first, position, value });
+        }
+    }
+    Ok(())
 }
 
 fn check_rows(field: &'static str, found: usize, expected: usize) -> Result<(), GraphError> {

@@ -1,5 +1,5 @@
-use crate::GraphError;
 use crate::error::{check_length, check_node_count};
+use crate::{Buffer, GraphError};
 
 /// What is known of each node: one row of numbers per node.
 #[derive(Debug, Clone, PartialEq)]
@@ -15,7 +15,7 @@ pub enum Features {
 pub struct DenseFeatures {
     rows: usize,
     cols: usize,
-    values: Vec<f32>,
+    values: Buffer<f32>,
 }
 
 /// A compressed sparse row (CSR) matrix of finite numbers, columns strictly ascending within each row.
@@ -23,9 +23,9 @@ pub struct DenseFeatures {
 pub struct SparseFeatures {
     rows: usize,
     cols: usize,
-    offsets: Vec<usize>,
-    columns: Vec<u32>,
-    values: Vec<f32>,
+    offsets: Buffer<usize>,
+    columns: Buffer<u32>,
+    values: Buffer<f32>,
 }
 
 impl Features {
@@ -87,6 +87,22 @@ impl DenseFeatures {
             let (row, column) = (position / cols, position % cols);
             return Err(GraphError::FeatureNotFinite { position, row, column, value: values[position] });
         }
+        Ok(DenseFeatures { rows, cols, values: values.into() })
+    }
+
+    /// A matrix whose values were taken from a correct one, as a file of our own keeps them: O(1), nothing is read. The
+    /// caller vouches that they are finite.
+    ///
+    /// # Errors
+    /// A wrong number of values.
+    pub fn trusted(
+        rows: usize,
+        cols: usize,
+        values: impl Into<Buffer<f32>>,
+    ) -> Result<DenseFeatures, GraphError> {
+        let values = values.into();
+        let expected = rows.saturating_mul(cols);
+        check_length("values", values.len(), expected, "rows × columns values, row after row")?;
         Ok(DenseFeatures { rows, cols, values })
     }
 
@@ -107,7 +123,7 @@ impl DenseFeatures {
 
     /// The values alone, to be changed and checked again by [`DenseFeatures::new`].
     pub fn into_values(self) -> Vec<f32> {
-        self.values
+        self.values.into_vec()
     }
 }
 
@@ -138,6 +154,30 @@ impl SparseFeatures {
             let column = columns[position] as usize;
             return Err(GraphError::FeatureNotFinite { position, row, column, value: values[position] });
         }
+        Ok(SparseFeatures {
+            rows,
+            cols,
+            offsets: offsets.into(),
+            columns: columns.into(),
+            values: values.into(),
+        })
+    }
+
+    /// A matrix whose parts were taken from a correct one, as a file of our own keeps them: O(1), nothing is read. The
+    /// caller vouches for the rest.
+    ///
+    /// # Errors
+    /// Wrong lengths.
+    pub fn trusted(
+        rows: usize,
+        cols: usize,
+        offsets: impl Into<Buffer<usize>>,
+        columns: impl Into<Buffer<u32>>,
+        values: impl Into<Buffer<f32>>,
+    ) -> Result<SparseFeatures, GraphError> {
+        let (offsets, columns, values) = (offsets.into(), columns.into(), values.into());
+        check_length("offsets", offsets.len(), rows + 1, "one offset per row and a last one for the end")?;
+        check_length("values", values.len(), columns.len(), "one value per column")?;
         Ok(SparseFeatures { rows, cols, offsets, columns, values })
     }
 
@@ -170,7 +210,7 @@ impl SparseFeatures {
     #[must_use]
     pub fn transpose(&self) -> SparseFeatures {
         let mut offsets = vec![0; self.cols + 1];
-        for &column in &self.columns {
+        for &column in &self.columns[..] {
             offsets[column as usize + 1] += 1;
         }
         for column in 0..self.cols {
@@ -188,7 +228,13 @@ impl SparseFeatures {
                 *place += 1;
             }
         }
-        SparseFeatures { rows: self.cols, cols: self.rows, offsets, columns, values }
+        SparseFeatures {
+            rows: self.cols,
+            cols: self.rows,
+            offsets: offsets.into(),
+            columns: columns.into(),
+            values: values.into(),
+        }
     }
 }
 

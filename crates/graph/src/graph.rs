@@ -1,5 +1,8 @@
 use std::ops::Range;
 
+use crate::error::check_length;
+use crate::{Buffer, GraphError};
+
 /// An immutable directed graph whose edges have stable ids.
 ///
 /// Edges are stored once, sorted by target and then by source: a compressed sparse row (CSR) structure over
@@ -10,11 +13,11 @@ use std::ops::Range;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Graph {
     /// `nodes + 1` entries; the in-edges of node `t` are the ids `offsets[t]..offsets[t + 1]`.
-    pub(crate) offsets: Vec<usize>,
+    pub(crate) offsets: Buffer<usize>,
     /// The source of each edge, strictly ascending within a row.
-    pub(crate) sources: Vec<u32>,
+    pub(crate) sources: Buffer<u32>,
     /// The id of each edge's reverse, when every edge has one.
-    pub(crate) twins: Option<Vec<u32>>,
+    pub(crate) twins: Option<Buffer<u32>>,
     pub(crate) dropped: Dropped,
 }
 
@@ -41,8 +44,29 @@ pub struct Transpose {
 impl Graph {
     /// Joins rows that are already sorted and free of loops and repeats, and finds the twins.
     pub(crate) fn from_sorted_rows(offsets: Vec<usize>, sources: Vec<u32>, dropped: Dropped) -> Graph {
-        let twins = find_twins(&offsets, &sources);
-        Graph { offsets, sources, twins, dropped }
+        let twins = find_twins(&offsets, &sources).map(Buffer::from);
+        Graph { offsets: offsets.into(), sources: sources.into(), twins, dropped }
+    }
+
+    /// A graph whose parts were taken from a correct [`Graph`], as a file of our own keeps them: O(1), nothing is read.
+    ///
+    /// The caller vouches for the order of the edges and for the twins. Parts that no correct graph has make wrong
+    /// answers or panics later on, never undefined behaviour.
+    ///
+    /// # Errors
+    /// No offsets at all, or another number of twins than of edges.
+    pub fn trusted(
+        offsets: impl Into<Buffer<usize>>,
+        sources: impl Into<Buffer<u32>>,
+        twins: Option<Buffer<u32>>,
+        dropped: Dropped,
+    ) -> Result<Graph, GraphError> {
+        let (offsets, sources) = (offsets.into(), sources.into());
+        check_length("offsets", offsets.len(), offsets.len().max(1), "one offset per node and a last one")?;
+        if let Some(twins) = &twins {
+            check_length("twins", twins.len(), sources.len(), "one twin per edge")?;
+        }
+        Ok(Graph { offsets, sources, twins, dropped })
     }
 
     /// Number of nodes.
@@ -110,13 +134,13 @@ impl Graph {
         if let Some(twins) = &self.twins {
             // In a symmetric graph the out-neighbours of a node are its in-neighbours.
             return Transpose {
-                offsets: self.offsets.clone(),
-                targets: self.sources.clone(),
-                edges: twins.clone(),
+                offsets: self.offsets.to_vec(),
+                targets: self.sources.to_vec(),
+                edges: twins.to_vec(),
             };
         }
         let mut offsets = vec![0; self.nodes() + 1];
-        for &source in &self.sources {
+        for &source in &self.sources[..] {
             offsets[source as usize + 1] += 1;
         }
         for node in 0..self.nodes() {

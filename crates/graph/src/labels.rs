@@ -1,5 +1,5 @@
-use crate::GraphError;
 use crate::error::check_length;
+use crate::{Buffer, GraphError};
 
 /// Marks a node whose class is not known (see [`Classes`]).
 pub const UNLABELLED: u32 = u32::MAX;
@@ -17,7 +17,7 @@ pub enum Labels {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Classes {
     classes: usize,
-    of: Vec<u32>,
+    of: Buffer<u32>,
 }
 
 /// Many binary labels per node, row-major, each 0 or 1.
@@ -25,7 +25,7 @@ pub struct Classes {
 pub struct ManyLabels {
     nodes: usize,
     labels: usize,
-    values: Vec<u8>,
+    values: Buffer<u8>,
 }
 
 impl Labels {
@@ -73,9 +73,15 @@ impl Classes {
     /// The first node whose class is out of range.
     pub fn new(classes: usize, of: Vec<u32>) -> Result<Classes, GraphError> {
         match of.iter().position(|&class| class != UNLABELLED && class as usize >= classes) {
-            None => Ok(Classes { classes, of }),
+            None => Ok(Classes { classes, of: of.into() }),
             Some(position) => Err(GraphError::ClassOutOfRange { position, value: of[position], classes }),
         }
+    }
+
+    /// Classes taken from correct ones, as a file of our own keeps them: O(1), nothing is read. The caller vouches that
+    /// each is below `classes` or [`UNLABELLED`].
+    pub fn trusted(classes: usize, of: impl Into<Buffer<u32>>) -> Classes {
+        Classes { classes, of: of.into() }
     }
 
     /// Number of nodes.
@@ -103,7 +109,7 @@ impl ManyLabels {
         let expected = nodes.saturating_mul(labels);
         check_length("values", values.len(), expected, "nodes × labels values, node after node")?;
         match values.iter().position(|&value| value > 1) {
-            None => Ok(ManyLabels { nodes, labels, values }),
+            None => Ok(ManyLabels { nodes, labels, values: values.into() }),
             Some(position) => Err(GraphError::LabelNotBinary {
                 position,
                 node: position / labels,
@@ -111,6 +117,22 @@ impl ManyLabels {
                 value: values[position],
             }),
         }
+    }
+
+    /// Labels taken from correct ones, as a file of our own keeps them: O(1), nothing is read. The caller vouches that
+    /// each is 0 or 1.
+    ///
+    /// # Errors
+    /// A wrong number of values.
+    pub fn trusted(
+        nodes: usize,
+        labels: usize,
+        values: impl Into<Buffer<u8>>,
+    ) -> Result<ManyLabels, GraphError> {
+        let values = values.into();
+        let expected = nodes.saturating_mul(labels);
+        check_length("values", values.len(), expected, "nodes × labels values, node after node")?;
+        Ok(ManyLabels { nodes, labels, values })
     }
 
     /// Number of nodes.

@@ -29,23 +29,29 @@
 //! # Ok::<(), edgepace_graph::GraphError>(())
 //! ```
 
+mod buffer;
 mod build;
 mod dataset;
+mod digest;
 mod error;
 mod features;
 mod graph;
 mod labels;
+mod names;
+pub mod random;
 mod selection;
 mod split;
 mod stats;
 mod traced;
 mod weights;
 
+pub use buffer::Buffer;
 pub use dataset::Dataset;
 pub use error::GraphError;
 pub use features::{DenseFeatures, Features, SparseFeatures};
 pub use graph::{Dropped, Graph, Transpose};
 pub use labels::{Classes, Labels, ManyLabels, UNLABELLED};
+pub use names::Names;
 pub use selection::Compacted;
 pub use split::Split;
 pub use stats::{DegreeStats, GraphStats, edge_homophily};

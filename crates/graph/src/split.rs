@@ -1,18 +1,17 @@
-use std::fmt::Write as _;
-
-use sha2::{Digest, Sha256};
-
-use crate::GraphError;
+use crate::digest::Hasher;
 use crate::error::{check_ids, check_node_count};
+use crate::{Buffer, GraphError};
 
 /// Disjoint sets of nodes to learn from, to choose by and to report on; nodes in none of them are allowed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Split {
     name: String,
     nodes: usize,
-    train: Vec<u32>,
-    validation: Vec<u32>,
-    test: Vec<u32>,
+    train: Buffer<u32>,
+    validation: Buffer<u32>,
+    test: Buffer<u32>,
+    /// Computed once: large splits are hashed again and again otherwise.
+    hash: String,
 }
 
 impl Split {
@@ -29,40 +28,38 @@ impl Split {
         test: Vec<u32>,
     ) -> Result<Split, GraphError> {
         check_node_count("nodes", nodes)?;
-        let mut split = Split { name: name.into(), nodes, train, validation, test };
-        for (field, ids) in split.sets() {
+        let name = name.into();
+        let mut sets = [("train", train), ("validation", validation), ("test", test)];
+        for (field, ids) in &sets {
             check_ids(field, ids, nodes)?;
         }
-        if split.train.is_empty() {
-            return Err(GraphError::EmptyTrainingSet { split: split.name });
+        if sets[0].1.is_empty() {
+            return Err(GraphError::EmptyTrainingSet { split: name });
         }
-        split.check_disjoint()?;
-        split.train.sort_unstable();
-        split.validation.sort_unstable();
-        split.test.sort_unstable();
-        Ok(split)
+        check_disjoint(&name, nodes, &sets)?;
+        for (_, ids) in &mut sets {
+            ids.sort_unstable();
+        }
+        let hash = hash(nodes, sets.each_ref().map(|(_, ids)| &ids[..]));
+        let [train, validation, test] = sets.map(|(_, ids)| ids.into());
+        Ok(Split { name, nodes, train, validation, test, hash })
     }
 
-    fn check_disjoint(&self) -> Result<(), GraphError> {
-        let sets = self.sets();
-        // For each node 0, or 1 + the position of the set that holds it.
-        let mut holder = vec![0_u8; self.nodes];
-        for (own, (field, ids)) in (1_u8..).zip(sets) {
-            for (position, &value) in ids.iter().enumerate() {
-                let before = std::mem::replace(&mut holder[value as usize], own);
-                if before == 0 {
-                    continue;
-                }
-                let split = self.name.clone();
-                return Err(if before == own {
-                    GraphError::RepeatedNode { split, field, position, value }
-                } else {
-                    let other = sets[before as usize - 1].0;
-                    GraphError::OverlappingSets { split, field, position, value, other }
-                });
-            }
-        }
-        Ok(())
+    /// A split whose sets were taken from a correct one, as a file of our own keeps them: O(1), nothing is read. The
+    /// caller vouches for the sets and for the hash.
+    pub fn trusted(
+        name: impl Into<String>,
+        nodes: usize,
+        [train, validation, test]: [Buffer<u32>; 3],
+        hash: impl Into<String>,
+    ) -> Split {
+        Split { name: name.into(), nodes, train, validation, test, hash: hash.into() }
+    }
+
+    /// The same sets under another name.
+    #[must_use]
+    pub fn renamed(self, name: impl Into<String>) -> Split {
+        Split { name: name.into(), ..self }
     }
 
     /// The three sets with their names, in the order train, validation, test.
@@ -99,19 +96,38 @@ impl Split {
     ///
     /// The bytes, all little endian: the number of nodes as `u64`, then for train, validation and test in turn
     /// the number of ids as `u64` and each id, ascending, as `u32`.
-    pub fn hash(&self) -> String {
-        let mut hasher = Sha256::new();
-        hasher.update((self.nodes as u64).to_le_bytes());
-        for (_, ids) in self.sets() {
-            hasher.update((ids.len() as u64).to_le_bytes());
-            for id in ids {
-                hasher.update(id.to_le_bytes());
-            }
-        }
-        hasher.finalize().iter().fold(String::with_capacity(64), |mut hex, byte| {
-            // Writing to a `String` cannot fail.
-            let _ = write!(hex, "{byte:02x}");
-            hex
-        })
+    pub fn hash(&self) -> &str {
+        &self.hash
     }
+}
+
+fn hash(nodes: usize, sets: [&[u32]; 3]) -> String {
+    let mut hasher = Hasher::default();
+    hasher.count(nodes);
+    for ids in sets {
+        hasher.count(ids.len());
+        hasher.ids(ids);
+    }
+    hasher.hex()
+}
+
+fn check_disjoint(name: &str, nodes: usize, sets: &[(&'static str, Vec<u32>); 3]) -> Result<(), GraphError> {
+    // For each node 0, or 1 + the position of the set that holds it.
+    let mut holder = vec![0_u8; nodes];
+    for (own, (field, ids)) in (1_u8..).zip(sets) {
+        for (position, &value) in ids.iter().enumerate() {
+            let before = std::mem::replace(&mut holder[value as usize], own);
+            if before == 0 {
+                continue;
+            }
+            let split = name.to_owned();
+            return Err(if before == own {
+                GraphError::RepeatedNode { split, field, position, value }
+            } else {
+                let other = sets[before as usize - 1].0;
+                GraphError::OverlappingSets { split, field, position, value, other }
+            });
+        }
+    }
+    Ok(())
 }

@@ -34,6 +34,7 @@
 
 mod adam;
 mod config;
+mod dropout;
 mod error;
 mod evaluation;
 mod fold;
@@ -44,7 +45,6 @@ mod memory;
 mod meter;
 mod model;
 mod parameters;
-pub mod random;
 mod real;
 mod simd;
 mod structure;

@@ -11,6 +11,7 @@ use edgepace_graph::{Features, Graph, check_weights};
 
 use crate::adam::Adam;
 use crate::config::{Backbone, ModelConfig};
+use crate::dropout::Dropout;
 use crate::error::NnError;
 use crate::evaluation::{Evaluation, predict};
 use crate::fold::Folded;
@@ -22,7 +23,6 @@ use crate::layers::{
 };
 use crate::memory::{ensure, zeros};
 use crate::parameters::{Initial, Parameter, Parameters, Spec};
-use crate::random::Dropout;
 use crate::real::Real;
 use crate::structure::{Normalisation, Structure, ValueGradient};
 use crate::task::Task;

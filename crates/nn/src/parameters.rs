@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use crate::random::{Purpose, Stream};
 use crate::real::Real;
+use edgepace_graph::random::{Purpose, Stream};
 
 /// How a parameter starts.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
+use edgepace_graph::random::{Purpose, Stream};
 use edgepace_graph::{Dataset, Labels};
-use edgepace_nn::random::{Purpose, Stream};
 use edgepace_nn::{Adam, AdamConfig, Backbone, Kernel, Meter, Model, ModelConfig, Task, Threads};
 use serde::Serialize;
 

@@ -2,10 +2,10 @@
 
 use anyhow::Result;
 use clap::ValueEnum;
+use edgepace_graph::random::{Purpose, Stream};
 use edgepace_graph::{
     Classes, Dataset, DenseFeatures, Features, Graph, Labels, ManyLabels, SparseFeatures, Split,
 };
-use edgepace_nn::random::{Purpose, Stream};
 
 /// Numbers of the random streams, so that no two draw the same.
 pub(crate) mod streams {

@@ -19,7 +19,10 @@ fn the_hash_is_the_sha_256_of_the_documented_bytes() {
 #[test]
 fn the_hash_follows_the_sets_and_nothing_else() {
     let hash = |name: &str, nodes, sets: [&[u32]; 3]| {
-        Split::new(name, nodes, sets[0].to_vec(), sets[1].to_vec(), sets[2].to_vec()).unwrap().hash()
+        Split::new(name, nodes, sets[0].to_vec(), sets[1].to_vec(), sets[2].to_vec())
+            .unwrap()
+            .hash()
+            .to_owned()
     };
     let reference = hash("a", 6, [&[0, 3], &[1], &[2]]);
     assert_eq!(hash("b", 6, [&[3, 0], &[1], &[2]]), reference);

@@ -1,6 +1,6 @@
 //! What is done to an output row while it is still in the cache: fused bias, ReLU, dropout, and their gradient.
 
-use crate::random::Dropout;
+use crate::dropout::Dropout;
 use crate::real::Real;
 
 /// The last touch to a row `y` of a product.

@@ -14,10 +14,10 @@ pub(crate) use gin::Gin;
 pub(crate) use pna::Pna;
 pub(crate) use sage::Sage;
 
+use crate::dropout::Dropout;
 use crate::inputs::Input;
 use crate::kernels::finish::Finish;
 use crate::parameters::Spec;
-use crate::random::Dropout;
 use crate::real::Real;
 use crate::structure::{Structure, ValueGradient};
 use crate::threads::Threads;

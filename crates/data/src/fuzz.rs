@@ -1,0 +1,18 @@
+//! Every reader as a function of bytes, for `fuzz/` and `tests/hostile.rs`. Not part of the public interface.
+
+use crate::DataError;
+
+/// A reader that takes whatever bytes it is given.
+#[derive(Clone, Copy)]
+pub struct Target {
+    /// Its name, which is also that of its file in `fuzz/fuzz_targets`.
+    pub name: &'static str,
+    /// Reads, and throws away what was read.
+    pub read: fn(&[u8]) -> Result<(), DataError>,
+    /// How many bytes of memory it may need per byte of input, at most: a few, or a thousand where the format is
+    /// compressed.
+    pub expansion: usize,
+}
+
+/// All readers.
+pub const TARGETS: &[Target] = &[];

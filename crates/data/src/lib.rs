@@ -1,0 +1,8 @@
+//! Where graphs come from: readers, downloads, import, generator, noise, splits.
+
+#[allow(dead_code, reason = "its users come next")]
+mod error;
+#[doc(hidden)]
+pub mod fuzz;
+
+pub use error::{DataError, Place};

@@ -1,0 +1,3 @@
+//! What readers, generator, noise and splits promise, on small files and, where they are there, on the real ones.
+
+mod files;
