@@ -45,8 +45,9 @@ pub struct Model<T: Real> {
     config: ModelConfig,
     outputs: usize,
     threads: Threads,
-    graph: Arc<Graph>,
-    structure: Structure<T>,
+    structures: Vec<(Arc<Graph>, Structure<T>)>,
+    /// The structure that it works on now.
+    current: StructureId,
     inputs: Inputs<T>,
     parameters: Parameters<T>,
     seed: u64,
@@ -60,6 +61,15 @@ pub struct Model<T: Real> {
     embeddings: Vec<T>,
     losses: Vec<T>,
     gradients: Gradients<T>,
+}
+
+/// One of the graphs that a model works on: see [`Model::add_structure`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StructureId(usize);
+
+impl StructureId {
+    /// The graph that the model was made for.
+    pub const FIRST: StructureId = StructureId(0);
 }
 
 /// Where a layer's parameters lie in the flat vector: inner ones, then the last map's weight and bias.
@@ -134,13 +144,14 @@ impl<T: Real> Model<T> {
         let initial = Initial::Kaiming { fan_in: config.hidden };
         specs.push(Spec::new("decoder.weight", config.hidden, outputs, initial));
         let last_depth = layout[1].weight.len() / config.hidden;
-        let structure = Structure::new(threads, structure_graph(&config, &graph)?, normalisation(&config));
+        let structure = Structure::new(threads, structure_graph(&config, &graph)?, normalisation(&config), 0);
         let parameters = Parameters::<T>::new(specs, seed);
         let gradients = Gradients { parameters: zeros(parameters.values.len()), ..Gradients::default() };
         Ok(Self {
             outputs,
             threads: threads.clone(),
-            structure,
+            structures: vec![(graph, structure)],
+            current: StructureId::FIRST,
             inputs,
             parameters,
             seed,
@@ -154,7 +165,6 @@ impl<T: Real> Model<T> {
             embeddings: Vec::new(),
             losses: Vec::new(),
             gradients,
-            graph,
             config,
         })
     }
@@ -164,9 +174,47 @@ impl<T: Real> Model<T> {
         &self.config
     }
 
-    /// The graph that it trains on.
+    /// The graph that it works on now.
     pub fn graph(&self) -> &Arc<Graph> {
-        &self.graph
+        &self.structures[self.current.0].0
+    }
+
+    /// Adds another graph of the same nodes, every edge with weight 1, to work on in turn with the first: to train on some
+    /// edges and to evaluate on others without setting weights to and fro. What [`Model::on`] chooses, keeps its weights.
+    ///
+    /// # Errors
+    /// The graph has another number of nodes.
+    pub fn add_structure(&mut self, graph: Arc<Graph>) -> Result<StructureId, NnError> {
+        let number = self.structures.len();
+        let structure = self.structure(&graph, number)?;
+        self.structures.push((graph, structure));
+        Ok(StructureId(number))
+    }
+
+    /// The model on one of its structures, which stays until the next call.
+    ///
+    /// # Panics
+    /// When the id comes from another model with more structures.
+    pub fn on(&mut self, structure: StructureId) -> &mut Self {
+        assert!(structure.0 < self.structures.len(), "a structure of another model");
+        if self.current != structure {
+            self.current = structure;
+            self.gradients.latest.edges = false;
+        }
+        self
+    }
+
+    fn structure(&self, graph: &Arc<Graph>, number: usize) -> Result<Structure<T>, NnError> {
+        if graph.nodes() != self.graph().nodes() {
+            return Err(NnError::Size {
+                field: "graph",
+                found: graph.nodes(),
+                expected: self.graph().nodes(),
+                reason: "the nodes of the graph that the model was made for",
+            });
+        }
+        let pattern = structure_graph(&self.config, graph)?;
+        Ok(Structure::new(&self.threads, pattern, normalisation(&self.config), number))
     }
 
     /// The thread budget.
@@ -184,6 +232,19 @@ impl<T: Real> Model<T> {
         self.parameters.named(&self.parameters.values)
     }
 
+    /// All parameters in one slice, in the order of [`Model::parameters`].
+    pub fn parameter_values(&self) -> &[T] {
+        &self.parameters.values
+    }
+
+    /// Replaces all parameters, as a copy of [`Model::parameter_values`] brings them back.
+    ///
+    /// # Errors
+    /// Another number of values, or one that is not finite.
+    pub fn set_parameter_values(&mut self, values: &[T]) -> Result<(), NnError> {
+        self.replace(0..self.parameter_count(), values, "all parameters of the model")
+    }
+
     /// Replaces one parameter.
     ///
     /// # Errors
@@ -196,13 +257,13 @@ impl<T: Real> Model<T> {
                 expected: "one of the names that `parameters` lists",
             });
         };
-        if values.len() != range.len() {
-            return Err(NnError::Size {
-                field: "parameter",
-                found: values.len(),
-                expected: range.len(),
-                reason: "rows · columns of the parameter",
-            });
+        self.replace(range, values, "rows · columns of the parameter")
+    }
+
+    fn replace(&mut self, range: Range<usize>, values: &[T], reason: &'static str) -> Result<(), NnError> {
+        let (found, expected) = (values.len(), range.len());
+        if found != expected {
+            return Err(NnError::Size { field: "parameter", found, expected, reason });
         }
         if let Some(position) = values.iter().position(|&v| !Into::<f64>::into(v).is_finite()) {
             let value = values[position].into();
@@ -219,9 +280,9 @@ impl<T: Real> Model<T> {
     /// Not one weight per edge, or one that is negative or not finite.
     pub fn set_edge_weights(&mut self, weights: &[T]) -> Result<(), NnError> {
         if self.config.backbone == Backbone::Mlp {
-            check_weights(&self.graph, weights)?;
+            check_weights(self.graph(), weights)?;
         } else {
-            self.structure.set_weights(&self.threads, weights)?;
+            self.structures[self.current.0].1.set_weights(&self.threads, weights)?;
         }
         Ok(())
     }
@@ -232,19 +293,10 @@ impl<T: Real> Model<T> {
     /// # Errors
     /// The graph has another number of nodes.
     pub fn set_graph(&mut self, graph: Arc<Graph>) -> Result<(), NnError> {
-        if graph.nodes() != self.graph.nodes() {
-            return Err(NnError::Size {
-                field: "graph",
-                found: graph.nodes(),
-                expected: self.graph.nodes(),
-                reason: "the nodes of the graph that the model was made for",
-            });
-        }
-        let version = self.structure.version();
-        let pattern = structure_graph(&self.config, &graph)?;
-        self.structure = Structure::new(&self.threads, pattern, normalisation(&self.config));
-        self.structure.succeed(version);
-        self.graph = graph;
+        let mut structure = self.structure(&graph, self.current.0)?;
+        let current = &mut self.structures[self.current.0];
+        structure.succeed(current.1.version());
+        *current = (graph, structure);
         self.gradients.latest.edges = false;
         Ok(())
     }
@@ -267,10 +319,10 @@ impl<T: Real> Model<T> {
     /// # Errors
     /// The task does not fit the model.
     pub fn gradients(&mut self, task: &Task<T>, epoch: Option<u32>, extra: Extra) -> Result<f64, NnError> {
-        task.fits(self.graph.nodes(), self.outputs)?;
+        task.fits(self.graph().nodes(), self.outputs)?;
         let dropout = epoch.and_then(|epoch| Dropout::new(self.seed, epoch, self.config.dropout));
         self.forward(dropout);
-        let (nodes, width) = (self.graph.nodes(), self.folded.width());
+        let (nodes, width) = (self.graph().nodes(), self.folded.width());
         let losses = ensure(&mut self.losses, nodes);
         let d_logits = ensure(&mut self.gradients.logits, nodes * width);
         let logits = (&self.logits[..], width);
@@ -283,7 +335,7 @@ impl<T: Real> Model<T> {
     /// A pass without dropout over all nodes.
     pub fn evaluate(&mut self) -> Evaluation<'_, T> {
         self.forward(None);
-        let (nodes, stride) = (self.graph.nodes(), self.folded.width());
+        let (nodes, stride) = (self.graph().nodes(), self.folded.width());
         let logits = &self.logits[..nodes * stride];
         self.predictions.resize(nodes, 0);
         predict(&self.threads, (logits, stride), self.outputs, &mut self.predictions);
@@ -293,9 +345,9 @@ impl<T: Real> Model<T> {
     /// The embeddings z, the output of the last convolution without dropout: nodes × hidden, row-major.
     pub fn embeddings(&mut self) -> &[T] {
         self.forward(None);
-        let context =
-            Context { threads: &self.threads, structure: &self.structure, version: self.parameters.version };
-        let (nodes, units) = (self.graph.nodes(), self.config.hidden);
+        let (graph, structure) = &self.structures[self.current.0];
+        let context = Context { threads: &self.threads, structure, version: self.parameters.version };
+        let (nodes, units) = (graph.nodes(), self.config.hidden);
         let out = ensure(&mut self.embeddings, nodes * units);
         let input = Input::hidden(&self.hidden, nodes, units);
         let parameters = self.layout[1].view(&self.parameters.values);
@@ -324,9 +376,9 @@ impl<T: Real> Model<T> {
     }
 
     fn forward(&mut self, dropout: Option<Dropout>) {
-        let context =
-            Context { threads: &self.threads, structure: &self.structure, version: self.parameters.version };
-        let (nodes, units) = (self.graph.nodes(), self.config.hidden);
+        let (graph, structure) = &self.structures[self.current.0];
+        let context = Context { threads: &self.threads, structure, version: self.parameters.version };
+        let (nodes, units) = (graph.nodes(), self.config.hidden);
         let values = &self.parameters.values;
         let hidden = ensure(&mut self.hidden, nodes * units);
         let [first, last] = &mut self.convolutions;
@@ -345,14 +397,14 @@ impl<T: Real> Model<T> {
     }
 
     fn backward(&mut self, dropout: Option<Dropout>, extra: Extra) {
-        let context =
-            Context { threads: &self.threads, structure: &self.structure, version: self.parameters.version };
-        let (nodes, units) = (self.graph.nodes(), self.config.hidden);
+        let (graph, structure) = &self.structures[self.current.0];
+        let context = Context { threads: &self.threads, structure, version: self.parameters.version };
+        let (nodes, units) = (graph.nodes(), self.config.hidden);
         let values = &self.parameters.values;
         let gradients = &mut self.gradients;
         gradients.latest = extra;
         if extra.edges {
-            gradients.edges.reset(&self.structure);
+            gradients.edges.reset(structure);
         }
         let [first, last] = &mut self.convolutions;
         let hidden = &self.hidden[..nodes * units];
@@ -383,9 +435,9 @@ impl<T: Real> Model<T> {
         let d_parameters = self.layout[0].view_mut(&mut gradients.parameters);
         first.backward(context, inputs, parameters, d_hidden, d_parameters, wanted);
         if extra.edges {
-            self.structure.weight_gradient(&self.threads, &mut gradients.edges);
+            structure.weight_gradient(&self.threads, &mut gradients.edges);
             // The MLP propagates along no edge, so its loss moves with none of the weights.
-            gradients.edges.values.resize(self.graph.edges(), T::ZERO);
+            gradients.edges.values.resize(graph.edges(), T::ZERO);
         }
     }
 }
