@@ -95,6 +95,8 @@ impl LayerLayout {
 #[derive(Default)]
 struct Gradients<T> {
     parameters: Vec<T>,
+    /// By parameters, of a term of the loss that is added.
+    term: Vec<T>,
     logits: Vec<T>,
     hidden: Vec<T>,
     inputs: Vec<T>,
@@ -309,9 +311,23 @@ impl<T: Real> Model<T> {
     pub fn train(&mut self, task: &Task<T>, optimiser: &mut Adam<T>, epoch: u32) -> Result<f64, NnError> {
         optimiser.fits(self.parameter_count())?;
         let loss = self.gradients(task, Some(epoch), Extra::default())?;
+        self.step(optimiser)?;
+        Ok(loss)
+    }
+
+    /// One optimiser step along the latest gradient by parameters.
+    ///
+    /// # Errors
+    /// The optimiser belongs to another size of model.
+    pub fn step(&mut self, optimiser: &mut Adam<T>) -> Result<(), NnError> {
+        optimiser.fits(self.parameter_count())?;
         optimiser.step(&self.threads, &mut self.parameters.values, &self.gradients.parameters);
         self.parameters.version += 1;
-        Ok(loss)
+        Ok(())
+    }
+
+    fn dropout(&self, epoch: Option<u32>) -> Option<Dropout> {
+        epoch.and_then(|epoch| Dropout::new(self.seed, epoch, self.config.dropout))
     }
 
     /// The loss and its gradients without a step; without dropout when `epoch` is `None`.
@@ -320,7 +336,7 @@ impl<T: Real> Model<T> {
     /// The task does not fit the model.
     pub fn gradients(&mut self, task: &Task<T>, epoch: Option<u32>, extra: Extra) -> Result<f64, NnError> {
         task.fits(self.graph().nodes(), self.outputs)?;
-        let dropout = epoch.and_then(|epoch| Dropout::new(self.seed, epoch, self.config.dropout));
+        let dropout = self.dropout(epoch);
         self.forward(dropout);
         let (nodes, width) = (self.graph().nodes(), self.folded.width());
         let losses = ensure(&mut self.losses, nodes);
@@ -342,9 +358,10 @@ impl<T: Real> Model<T> {
         Evaluation { logits, stride, outputs: self.outputs, predictions: &self.predictions }
     }
 
-    /// The embeddings z, the output of the last convolution without dropout: nodes × hidden, row-major.
-    pub fn embeddings(&mut self) -> &[T] {
-        self.forward(None);
+    /// The embeddings z, the output of the last convolution: nodes × hidden, row-major. With the dropout of `epoch`, or
+    /// without.
+    pub fn embeddings(&mut self, epoch: Option<u32>) -> &[T] {
+        self.forward(self.dropout(epoch));
         let (graph, structure) = &self.structures[self.current.0];
         let context = Context { threads: &self.threads, structure, version: self.parameters.version };
         let (nodes, units) = (graph.nodes(), self.config.hidden);
@@ -353,6 +370,43 @@ impl<T: Real> Model<T> {
         let parameters = self.layout[1].view(&self.parameters.values);
         self.convolutions[1].forward(context, input, parameters, Activation::Linear, out);
         out
+    }
+
+    /// Adds to the gradient by parameters that of a term of the loss which depends on the embeddings, given its gradient by
+    /// them. Belongs to the latest call, which must be [`Model::embeddings`] of the same epoch.
+    ///
+    /// # Errors
+    /// Not one number per embedding.
+    pub fn add_embedding_gradient(&mut self, epoch: Option<u32>, gradient: &[T]) -> Result<(), NnError> {
+        let dropout = self.dropout(epoch);
+        let (graph, structure) = &self.structures[self.current.0];
+        let context = Context { threads: &self.threads, structure, version: self.parameters.version };
+        let (nodes, units) = (graph.nodes(), self.config.hidden);
+        let (found, expected) = (gradient.len(), nodes * units);
+        if found != expected {
+            let reason = "nodes · hidden units";
+            return Err(NnError::Size { field: "embedding gradient", found, expected, reason });
+        }
+        let values = &self.parameters.values;
+        let [first, last] = &mut self.convolutions;
+        let Gradients { parameters: total, term, hidden: d_hidden, .. } = &mut self.gradients;
+        let term = ensure(term, values.len());
+        let hidden = &self.hidden[..nodes * units];
+        let scale = T::of(dropout.map_or(1.0, |dropout| dropout.scale));
+        let d_hidden = ensure(d_hidden, nodes * units);
+        let finish = Finish::Gate { hidden, scale };
+        let wanted = Wanted { input: Some(InputGradient { out: d_hidden, finish }), edges: None };
+        let (parameters, d_parameters) = (self.layout[1].view(values), self.layout[1].view_mut(term));
+        let input = Input::hidden(hidden, nodes, units);
+        last.backward(context, input, parameters, gradient, d_parameters, wanted);
+        let (parameters, d_parameters) = (self.layout[0].view(values), self.layout[0].view_mut(term));
+        let wanted = Wanted { input: None, edges: None };
+        first.backward(context, self.inputs.view(), parameters, d_hidden, d_parameters, wanted);
+        // The decoder comes after the embeddings and takes no part.
+        for (total, &term) in total[..self.decoder.start].iter_mut().zip(&*term) {
+            *total += term;
+        }
+        Ok(())
     }
 
     /// The loss of each node in the latest call of `train` or `gradients`; 0 for nodes without weight in the task.

@@ -92,7 +92,7 @@ fn everything_else_that_a_model_tells_has_the_same_bits_with_1_2_and_8_threads()
                 model.edge_gradients().to_vec(),
                 model.input_gradients().to_vec(),
                 model.node_losses().to_vec(),
-                model.embeddings().to_vec(),
+                model.embeddings(None).to_vec(),
             ];
             parts.map(|part| part.into_iter().map(f32::to_bits).collect::<Vec<u32>>())
         };
@@ -126,7 +126,7 @@ fn what_is_asked_between_epochs_changes_no_bit() {
             model.evaluate();
         }),
         ("asks for embeddings", |model, _| {
-            model.embeddings();
+            model.embeddings(None);
         }),
         ("sets the same edge weights again", |model, problem| {
             model.set_edge_weights(&real(&problem.weights)).unwrap();
