@@ -4,5 +4,7 @@
 mod error;
 #[doc(hidden)]
 pub mod fuzz;
+#[allow(dead_code, reason = "its users come next")]
+mod readers;
 
 pub use error::{DataError, Place};
