@@ -1,0 +1,257 @@
+//! A small ridge logistic regression, by Newton's method.
+
+use crate::math::{exp, sigmoid};
+use crate::parallel::{PIECE, each_with_partial, pieces};
+
+/// Columns of the evidence model.
+pub(crate) const COLUMNS: usize = 4;
+/// The intercept is a column of ones after the others.
+const TERMS: usize = COLUMNS + 1;
+const MOST_STEPS: usize = 50;
+const MOST_HALVINGS: usize = 30;
+/// Newton ends when no coefficient moves by more: far below what could change a rank.
+const TOLERANCE: f64 = 1e-9;
+
+/// Coefficients of the columns, and the intercept last.
+pub(crate) type Coefficients = [f64; TERMS];
+
+/// Sums over a piece of rows, or over all.
+#[derive(Debug, Clone, Copy, Default)]
+struct Sums {
+    loss: f64,
+    gradient: [f64; TERMS],
+    /// The upper triangle is filled.
+    hessian: [[f64; TERMS]; TERMS],
+}
+
+/// Buffers of the fit.
+#[derive(Debug, Default)]
+pub(crate) struct Logistic {
+    partial: Vec<Sums>,
+    /// Only there because pieces of work are cut from an output.
+    places: Vec<()>,
+}
+
+impl Logistic {
+    /// Minimises Σ_k ln(1 + e^(−y_k s_k)) + ridge/2 |w|², s = x · w + b, over (w, b): y is 1 for the first `positives`
+    /// rows and −1 for the others. The intercept b carries the ridge too, so that the minimum is unique and finite for
+    /// any rows, even if all have one label or a plane parts them.
+    ///
+    /// Rows are finite and about standardised. Each step is halved until the objective falls.
+    pub(crate) fn fit(&mut self, rows: &[[f32; COLUMNS]], positives: usize, ridge: f64) -> Coefficients {
+        let mut current = [0.0; TERMS];
+        let mut sums = self.sums(rows, positives, ridge, &current);
+        for _ in 0..MOST_STEPS {
+            let Some(step) = solve(&sums.hessian, &sums.gradient) else { break };
+            let mut scale = 1.0;
+            let mut moved = false;
+            for _ in 0..MOST_HALVINGS {
+                let mut next = current;
+                next.iter_mut().zip(&step).for_each(|(w, step)| *w -= scale * step);
+                let next_sums = self.sums(rows, positives, ridge, &next);
+                if next_sums.loss <= sums.loss {
+                    (current, sums, moved) = (next, next_sums, true);
+                    break;
+                }
+                scale *= 0.5;
+            }
+            // Where rounding hides any fall of the objective, the minimum is reached.
+            if !moved || step.iter().all(|step| (scale * step).abs() < TOLERANCE) {
+                break;
+            }
+        }
+        current
+    }
+
+    /// Loss, gradient and Hessian at `w`: pieces in parallel, folded in order.
+    fn sums(&mut self, rows: &[[f32; COLUMNS]], positives: usize, ridge: f64, w: &Coefficients) -> Sums {
+        self.partial.resize(pieces(rows.len()), Sums::default());
+        self.places.resize(rows.len(), ());
+        each_with_partial(&mut self.places, &mut self.partial, |row, (), sums: &mut Sums| {
+            sums.add(&rows[row], row < positives, w);
+        });
+        let mut total = Sums::default();
+        for partial in &self.partial {
+            total.loss += partial.loss;
+            for a in 0..TERMS {
+                total.gradient[a] += partial.gradient[a];
+                for b in a..TERMS {
+                    total.hessian[a][b] += partial.hessian[a][b];
+                }
+            }
+        }
+        for a in 0..TERMS {
+            total.loss += ridge / 2.0 * w[a] * w[a];
+            total.gradient[a] += ridge * w[a];
+            total.hessian[a][a] += ridge;
+        }
+        total
+    }
+}
+
+impl Sums {
+    #[inline(always)]
+    fn add(&mut self, row: &[f32; COLUMNS], positive: bool, w: &Coefficients) {
+        let mut x = [1.0; TERMS];
+        for (x, &value) in x.iter_mut().zip(row) {
+            *x = f64::from(value);
+        }
+        let mut score = 0.0;
+        for term in 0..TERMS {
+            score += w[term] * x[term];
+        }
+        let margin = if positive { score } else { -score };
+        // ln(1 + e^−m), and p = σ(score).
+        self.loss += libm::log1p(exp(-margin.abs())) + (-margin).max(0.0);
+        let p = sigmoid(score);
+        let error = p - f64::from(positive);
+        let curvature = p * (1.0 - p);
+        for a in 0..TERMS {
+            self.gradient[a] += error * x[a];
+            let scaled = curvature * x[a];
+            for b in a..TERMS {
+                self.hessian[a][b] += scaled * x[b];
+            }
+        }
+    }
+}
+
+/// Solves H s = g for a symmetric positive definite H, of which the upper triangle is given (Cholesky).
+fn solve(hessian: &[[f64; TERMS]; TERMS], gradient: &[f64; TERMS]) -> Option<[f64; TERMS]> {
+    let mut lower = [[0.0; TERMS]; TERMS];
+    for a in 0..TERMS {
+        for b in 0..=a {
+            let mut rest = hessian[b][a];
+            for k in 0..b {
+                rest -= lower[a][k] * lower[b][k];
+            }
+            if a == b {
+                if rest.is_nan() || rest <= 0.0 {
+                    return None;
+                }
+                lower[a][a] = rest.sqrt();
+            } else {
+                lower[a][b] = rest / lower[b][b];
+            }
+        }
+    }
+    let mut s = *gradient;
+    for a in 0..TERMS {
+        for k in 0..a {
+            s[a] -= lower[a][k] * s[k];
+        }
+        s[a] /= lower[a][a];
+    }
+    for a in (0..TERMS).rev() {
+        for k in a + 1..TERMS {
+            s[a] -= lower[k][a] * s[k];
+        }
+        s[a] /= lower[a][a];
+    }
+    Some(s)
+}
+
+/// Mean and 1 / deviation of each column. A column without variance has 0 for the latter, which drops it.
+pub(crate) fn standards(rows: &[[f32; COLUMNS]]) -> [(f64, f64); COLUMNS] {
+    let count = rows.len().max(1) as f64;
+    let mut means = [0.0; COLUMNS];
+    let mut squares = [0.0; COLUMNS];
+    for row in rows {
+        for column in 0..COLUMNS {
+            means[column] += f64::from(row[column]);
+        }
+    }
+    for mean in &mut means {
+        *mean /= count;
+    }
+    for row in rows {
+        for column in 0..COLUMNS {
+            let off = f64::from(row[column]) - means[column];
+            squares[column] += off * off;
+        }
+    }
+    std::array::from_fn(|column| {
+        let (mean, deviation) = (means[column], (squares[column] / count).sqrt());
+        let varies = deviation > 1e-6 * mean.abs() && deviation > 1e-12;
+        (mean, if varies { 1.0 / deviation } else { 0.0 })
+    })
+}
+
+/// Standardises rows in place.
+pub(crate) fn standardise(rows: &mut [[f32; COLUMNS]], standards: &[(f64, f64); COLUMNS]) {
+    crate::parallel::rows(rows, 1, PIECE, |_, piece| {
+        for row in piece {
+            for (value, &(mean, inverse)) in row.iter_mut().zip(standards) {
+                *value = ((f64::from(*value) - mean) * inverse) as f32;
+            }
+        }
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use edgepace_graph::random::{Purpose, Stream};
+
+    use super::*;
+
+    fn rows(count: usize) -> Vec<[f32; COLUMNS]> {
+        let stream = Stream::new(11, Purpose::Benchmark, 0);
+        (0..count)
+            .map(|row| {
+                let shift = if row < count / 2 { 0.8 } else { -0.2 };
+                let x = |column| stream.normal((row * COLUMNS + column) as u64);
+                [x(0) + shift, 0.7 * x(0) - shift + x(1), x(2), 0.0].map(|x| x as f32)
+            })
+            .collect()
+    }
+
+    #[test]
+    fn newton_finds_what_slow_gradient_descent_finds() {
+        let rows = rows(400);
+        for ridge in [0.5, 20.0] {
+            let fitted = Logistic::default().fit(&rows, 200, ridge);
+            let mut w = [0.0_f64; TERMS];
+            for _ in 0..20_000 {
+                let mut gradient = w.map(|w| ridge * w);
+                for (k, row) in rows.iter().enumerate() {
+                    let x = [row[0], row[1], row[2], row[3], 1.0].map(f64::from);
+                    let score: f64 = x.iter().zip(&w).map(|(x, w)| x * w).sum();
+                    let error = 1.0 / (1.0 + (-score).exp()) - if k < 200 { 1.0 } else { 0.0 };
+                    gradient.iter_mut().zip(&x).for_each(|(g, x)| *g += error * x);
+                }
+                w.iter_mut().zip(&gradient).for_each(|(w, g)| *w -= 2e-3 * g);
+            }
+            for term in 0..TERMS {
+                assert!((fitted[term] - w[term]).abs() < 1e-7, "{fitted:?} {w:?}");
+            }
+            assert_eq!(fitted[3], 0.0, "a column of zeros has no say");
+        }
+    }
+
+    #[test]
+    fn rows_that_a_plane_parts_and_rows_of_one_label_have_a_finite_fit() {
+        let parted: Vec<[f32; COLUMNS]> =
+            (0..1000).map(|i| [if i < 500 { 3.0 } else { -3.0 }, 0.0, 0.0, 0.0]).collect();
+        let fitted = Logistic::default().fit(&parted, 500, 1.0);
+        assert!(fitted[0] > 0.5 && fitted.iter().all(|w| w.is_finite()), "{fitted:?}");
+        let fitted = Logistic::default().fit(&parted, 1000, 1.0);
+        assert!(fitted[0].abs() < 1e-9 && fitted[4] > 1.0, "{fitted:?}");
+        assert_eq!(Logistic::default().fit(&[], 0, 1.0), [0.0; TERMS]);
+    }
+
+    #[test]
+    fn standardised_columns_have_mean_0_and_deviation_1_and_constant_ones_drop_out() {
+        let mut rows = rows(600);
+        for row in &mut rows {
+            row[3] = 1e6;
+        }
+        let standards = standards(&rows);
+        standardise(&mut rows, &standards);
+        for column in 0..3 {
+            let mean = rows.iter().map(|row| f64::from(row[column])).sum::<f64>() / 600.0;
+            let square = rows.iter().map(|row| f64::from(row[column]).powi(2)).sum::<f64>() / 600.0;
+            assert!(mean.abs() < 1e-6 && (square - 1.0).abs() < 1e-5);
+        }
+        assert!(rows.iter().all(|row| row[3] == 0.0));
+    }
+}

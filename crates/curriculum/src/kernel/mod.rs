@@ -1,0 +1,168 @@
+//! Difficulty: how far each edge is from being expected.
+//!
+//! Kernels give the *gap* 1 − κ_e instead of κ_e, because that is what the residual R_e = (1 − κ_e)² squares, and near
+//! κ = 1 it keeps digits that κ would lose.
+
+mod cosine;
+pub(crate) mod evidence;
+mod inner;
+pub(crate) mod posterior;
+
+use edgepace_graph::{Features, Graph};
+
+use crate::config::{CurriculumConfig, Kernel, Order};
+use crate::feedback::{Feedback, Outputs, Rows};
+use crate::order::random_gaps;
+use crate::pairs::Pairs;
+use crate::parallel::each;
+use crate::{CurriculumError, EvidenceFit};
+use cosine::InverseNorms;
+use evidence::Evidence;
+use posterior::Posterior;
+
+/// A kernel with its buffers.
+#[derive(Debug)]
+pub(crate) enum Difficulty {
+    Inner,
+    Cosine(InverseNorms),
+    Posterior(Posterior),
+    Evidence(Box<Evidence>),
+    /// The random order: gaps that never change.
+    Random(Vec<f32>),
+}
+
+impl Difficulty {
+    pub(crate) fn new(
+        graph: &Graph,
+        pairs: &Pairs,
+        features: Option<&Features>,
+        config: &CurriculumConfig,
+        seed: u64,
+    ) -> Result<Difficulty, CurriculumError> {
+        if config.order == Order::Random {
+            return Ok(Difficulty::Random(random_gaps(pairs.len(), seed)));
+        }
+        Ok(match config.kernel {
+            Kernel::Inner => Difficulty::Inner,
+            Kernel::Cosine => Difficulty::Cosine(InverseNorms::default()),
+            Kernel::Posterior => Difficulty::Posterior(Posterior::default()),
+            Kernel::Evidence => {
+                Difficulty::Evidence(Box::new(Evidence::new(graph, pairs, features, config, seed)?))
+            }
+        })
+    }
+
+    /// Writes 1 − κ of every pair.
+    pub(crate) fn gaps(
+        &mut self,
+        nodes: usize,
+        pairs: &Pairs,
+        feedback: &Feedback<'_>,
+        out: &mut [f32],
+    ) -> Result<(), CurriculumError> {
+        let ends = pairs.ends();
+        match self {
+            Difficulty::Inner => {
+                let z = embeddings(feedback, Kernel::Inner, nodes)?;
+                each(out, |pair, _| {
+                    let [i, j] = ends[pair].map(|node| node as usize);
+                    inner::gap(z.row(i), z.row(j)) as f32
+                });
+            }
+            Difficulty::Cosine(norms) => {
+                let z = embeddings(feedback, Kernel::Cosine, nodes)?;
+                norms.refresh(z, nodes);
+                each(out, |pair, _| {
+                    let [i, j] = ends[pair].map(|node| node as usize);
+                    norms.gap(z, i, j) as f32
+                });
+            }
+            Difficulty::Posterior(posterior) => {
+                posterior.refresh(outputs(feedback, Kernel::Posterior, nodes)?, nodes);
+                each(out, |pair, _| {
+                    let [i, j] = ends[pair].map(|node| node as usize);
+                    (1.0 - posterior.agreement(i, j)) as f32
+                });
+            }
+            Difficulty::Evidence(evidence) => {
+                evidence.gaps(outputs(feedback, Kernel::Evidence, nodes)?, nodes, pairs, out);
+            }
+            Difficulty::Random(gaps) => out.copy_from_slice(gaps),
+        }
+        Ok(())
+    }
+
+    /// Takes what [`Difficulty::gradient_by`] reads: the rows that the gradient is by.
+    pub(crate) fn prepare_gradient<'a>(
+        &mut self,
+        nodes: usize,
+        feedback: &Feedback<'a>,
+    ) -> Result<Rows<'a>, CurriculumError> {
+        let refuse = |found: &str, expected| {
+            Err(CurriculumError::Config { field: "kernel", found: found.to_owned(), expected })
+        };
+        match self {
+            Difficulty::Inner => embeddings(feedback, Kernel::Inner, nodes),
+            Difficulty::Cosine(norms) => {
+                let z = embeddings(feedback, Kernel::Cosine, nodes)?;
+                norms.refresh(z, nodes);
+                Ok(z)
+            }
+            Difficulty::Posterior(posterior) => {
+                let outputs = outputs(feedback, Kernel::Posterior, nodes)?;
+                let Outputs::ClassLogits(logits) = outputs else {
+                    return refuse(
+                        "posterior without class logits",
+                        "given class logits: the gradient is by them",
+                    );
+                };
+                posterior.refresh(outputs, nodes);
+                Ok(logits)
+            }
+            Difficulty::Evidence(_) => {
+                refuse("evidence", "inner, cosine or posterior: a rank has no gradient")
+            }
+            Difficulty::Random(_) => refuse("random", "inner, cosine or posterior: a rank has no gradient"),
+        }
+    }
+
+    /// Adds `factor` · ∂R_ij/∂(row of i) to `out`.
+    #[inline(always)]
+    pub(crate) fn add_gradient(&self, factor: f64, rows: Rows<'_>, i: usize, j: usize, out: &mut [f32]) {
+        match self {
+            Difficulty::Inner => inner::add_gradient(factor, rows.row(i), rows.row(j), out),
+            Difficulty::Cosine(norms) => norms.add_gradient(factor, rows, i, j, out),
+            Difficulty::Posterior(posterior) => posterior.add_gradient(factor, i, j, out),
+            Difficulty::Evidence(_) | Difficulty::Random(_) => {}
+        }
+    }
+
+    pub(crate) fn fit(&self) -> Option<&EvidenceFit> {
+        match self {
+            Difficulty::Evidence(evidence) => evidence.fit(),
+            _ => None,
+        }
+    }
+}
+
+fn embeddings<'a>(
+    feedback: &Feedback<'a>,
+    kernel: Kernel,
+    nodes: usize,
+) -> Result<Rows<'a>, CurriculumError> {
+    let missing = CurriculumError::Missing { field: "embeddings", kernel: kernel.name() };
+    let rows = feedback.embeddings.ok_or(missing)?;
+    rows.check("embeddings", nodes, false)?;
+    Ok(rows)
+}
+
+fn outputs<'a>(
+    feedback: &Feedback<'a>,
+    kernel: Kernel,
+    nodes: usize,
+) -> Result<Outputs<'a>, CurriculumError> {
+    let missing = CurriculumError::Missing { field: "logits or probabilities", kernel: kernel.name() };
+    let outputs = feedback.outputs.ok_or(missing)?;
+    outputs.check(nodes)?;
+    Ok(outputs)
+}

@@ -1,0 +1,89 @@
+//! Shares work without sharing results.
+//!
+//! Inside a rayon pool the pool's threads are used, outside of one everything runs on the calling thread: the caller
+//! decides, and the global pool is never touched. Every piece of output has one writer and pieces never depend on
+//! the number of threads, so results are the same bits on 1, 2 or 8 threads.
+
+use rayon::prelude::*;
+
+/// Entries of a piece: small enough to balance hubs, large enough to be worth handing over.
+pub(crate) const PIECE: usize = 2048;
+
+fn in_pool() -> bool {
+    rayon::current_thread_index().is_some()
+}
+
+/// Number of pieces of `len` entries.
+pub(crate) fn pieces(len: usize) -> usize {
+    len.div_ceil(PIECE)
+}
+
+/// Cuts `out`, rows of `width` numbers, into pieces of `rows` rows and calls `fill(first_row, piece)` on each.
+pub(crate) fn rows<T: Send>(
+    out: &mut [T],
+    width: usize,
+    rows: usize,
+    fill: impl Fn(usize, &mut [T]) + Sync + Send,
+) {
+    let size = width * rows;
+    if out.is_empty() {
+        return;
+    }
+    if in_pool() && out.len() > size {
+        out.par_chunks_mut(size).enumerate().for_each(|(i, piece)| fill(i * rows, piece));
+    } else {
+        out.chunks_mut(size).enumerate().for_each(|(i, piece)| fill(i * rows, piece));
+    }
+}
+
+/// Sets `out[i] = value(i, out[i])`.
+pub(crate) fn each<T: Send + Copy>(out: &mut [T], value: impl Fn(usize, T) -> T + Sync + Send) {
+    rows(out, 1, PIECE, |first, piece| {
+        for (i, entry) in piece.iter_mut().enumerate() {
+            *entry = value(first + i, *entry);
+        }
+    });
+}
+
+/// Like [`each`], and each piece adds up a partial result, to be folded in order afterwards.
+///
+/// `partial` has [`pieces`] entries; `value` may add to the one of its piece, which starts at its default.
+pub(crate) fn each_with_partial<T: Send + Copy, P: Send + Default>(
+    out: &mut [T],
+    partial: &mut [P],
+    value: impl Fn(usize, T, &mut P) -> T + Sync + Send,
+) {
+    let fill = |piece_number: usize, piece: &mut [T], partial: &mut P| {
+        *partial = P::default();
+        for (i, entry) in piece.iter_mut().enumerate() {
+            *entry = value(piece_number * PIECE + i, *entry, partial);
+        }
+    };
+    if in_pool() && out.len() > PIECE {
+        out.par_chunks_mut(PIECE)
+            .zip(partial.par_iter_mut())
+            .enumerate()
+            .for_each(|(i, (piece, partial))| fill(i, piece, partial));
+    } else {
+        out.chunks_mut(PIECE)
+            .zip(partial)
+            .enumerate()
+            .for_each(|(i, (piece, partial))| fill(i, piece, partial));
+    }
+}
+
+/// Whether `holds` for every value.
+pub(crate) fn all(values: &[f32], holds: impl Fn(f32) -> bool + Sync + Send) -> bool {
+    // Without an early way out inside a piece the loop is vectorised.
+    let whole = |piece: &[f32]| piece.iter().fold(true, |so_far, &value| so_far & holds(value));
+    if in_pool() { values.par_chunks(8 * PIECE).all(whole) } else { values.chunks(8 * PIECE).all(whole) }
+}
+
+/// Sorts in place; keys have to be distinct for the result to be the same on any number of threads.
+pub(crate) fn sort(keys: &mut [u64]) {
+    if in_pool() {
+        keys.par_sort_unstable();
+    } else {
+        keys.sort_unstable();
+    }
+}
