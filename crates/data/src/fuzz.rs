@@ -1,6 +1,11 @@
 //! Every reader as a function of bytes, for `fuzz/` and `tests/hostile.rs`. Not part of the public interface.
 
+use std::io::Cursor;
+use std::path::Path;
+
 use crate::DataError;
+use crate::error::io_error;
+use crate::fetch::{Limits, unpack};
 
 /// A reader that takes whatever bytes it is given.
 #[derive(Clone, Copy)]
@@ -15,4 +20,10 @@ pub struct Target {
 }
 
 /// All readers.
-pub const TARGETS: &[Target] = &[];
+pub const TARGETS: &[Target] = &[Target { name: "unpack", read: unpack, expansion: 64 }];
+
+fn unpack(bytes: &[u8]) -> Result<(), DataError> {
+    let folder = tempfile::tempdir().map_err(io_error("create", Path::new("a temporary folder")))?;
+    let limits = Limits { unpacked: 1 << 20, entries: 100, ..Limits::default() };
+    unpack::extract(Cursor::new(bytes), bytes.len() as u64, Path::new("fuzz.zip"), folder.path(), &limits)
+}

@@ -87,7 +87,7 @@ pub(super) fn download(
                 reasons.push(format!("{url}: {reason}"));
                 break;
             }
-            thread::sleep(options.pause * (1 << tries.saturating_sub(1).min(6)));
+            thread::sleep(options.pause.saturating_mul(1 << tries.saturating_sub(1).min(6)));
         }
     }
     if part.len() == 0 {

@@ -113,6 +113,9 @@ impl Client {
 
 fn reply(response: Response<Body>) -> Result<Reply, Failure> {
     let status = response.status();
+    if text(&response, header::CONTENT_ENCODING).is_some_and(|coding| coding != "identity") {
+        return Err(Failure::NextMirror("the file in a coding that was not asked for".into()));
+    }
     let length = text(&response, header::CONTENT_LENGTH).and_then(|length| length.trim().parse::<u64>().ok());
     let range = text(&response, header::CONTENT_RANGE).and_then(content_range);
     let validator = text(&response, header::ETAG)
@@ -174,7 +177,7 @@ fn has_scheme(url: &str, scheme: &str) -> bool {
     url.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme))
 }
 
-/// Whether the server is on this machine, by its number: a name could be made to point elsewhere.
+/// Whether the server is on this machine.
 fn is_loopback(url: &str) -> bool {
     let Ok(uri) = url.parse::<ureq::http::Uri>() else { return false };
     let host = uri.host().unwrap_or("").trim_matches(['[', ']']);
