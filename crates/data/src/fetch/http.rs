@@ -99,11 +99,12 @@ impl Client {
                 .ok_or_else(|| Failure::NextMirror(format!("{} without an address", response.status())))?;
             seen.push(url);
             if seen.contains(&to) {
-                return Err(Failure::NextMirror(format!("redirects in a circle, back to {to}")));
+                return Err(Failure::NextMirror(format!("redirects in a circle, back to {}", shown(&to))));
             }
             if seen.len() > MAX_REDIRECTS {
                 return Err(Failure::NextMirror(format!(
-                    "more than {MAX_REDIRECTS} redirects, the last to {to}"
+                    "more than {MAX_REDIRECTS} redirects, the last to {}",
+                    shown(&to)
                 )));
             }
             url = to;
@@ -170,7 +171,17 @@ fn allowed(url: &str, plain: bool) -> Result<(), String> {
     if has_scheme(url, "https://") || (has_scheme(url, "http://") && (plain || is_loopback(url))) {
         return Ok(());
     }
-    Err(format!("{url} is not an https address"))
+    Err(format!("{} is not an https address", shown(url)))
+}
+
+/// An address fit for messages and files: without the password that it may have.
+pub(super) fn shown(url: &str) -> String {
+    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
+    let host_end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    match rest[..host_end].rfind('@') {
+        Some(at) => format!("{scheme}://{}", &rest[at + 1..]),
+        None => url.to_owned(),
+    }
 }
 
 fn has_scheme(url: &str, scheme: &str) -> bool {
@@ -221,6 +232,12 @@ mod tests {
         }
         assert!(allowed("file:///etc/passwd", true).is_err());
         assert!(allowed("http://localhost@example.org/", false).is_err());
+    }
+
+    #[test]
+    fn passwords_are_not_shown() {
+        assert_eq!(shown("https://me:secret@a.org/x@y"), "https://a.org/x@y");
+        assert_eq!(shown("https://a.org/x@y"), "https://a.org/x@y");
     }
 
     #[test]
