@@ -4,6 +4,12 @@ use std::path::Path;
 
 use crate::DataError;
 use crate::readers::{pickle::Pickle, planetoid};
+use std::io::Cursor;
+use std::path::Path;
+
+use crate::DataError;
+use crate::error::io_error;
+use crate::fetch::{Limits, unpack};
 
 /// A reader that takes whatever bytes it is given.
 #[derive(Clone, Copy)]
@@ -41,4 +47,10 @@ fn planetoid(mut bytes: &[u8]) -> Result<(), DataError> {
         (*piece, bytes) = rest.split_at((u32::from_le_bytes(*size) as usize).min(rest.len()));
     }
     planetoid::from_pieces(pieces).map(drop)
+pub const TARGETS: &[Target] = &[Target { name: "unpack", read: unpack, expansion: 64 }];
+
+fn unpack(bytes: &[u8]) -> Result<(), DataError> {
+    let folder = tempfile::tempdir().map_err(io_error("create", Path::new("a temporary folder")))?;
+    let limits = Limits { unpacked: 1 << 20, entries: 100, ..Limits::default() };
+    unpack::extract(Cursor::new(bytes), bytes.len() as u64, Path::new("fuzz.zip"), folder.path(), &limits)
 }

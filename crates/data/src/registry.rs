@@ -128,7 +128,10 @@ pub fn find(name: &str) -> Option<&'static Set> {
     SETS.iter().find(|set| set.name == name)
 }
 
-/// The name that is nearest to one that is not there, if any is near enough to be meant.
+/// The shortest name to take for a part of a longer one.
+const SHORTEST_PART: usize = 4;
+
+/// The name that is nearest to one that is not there, or that has it as a part, if any is near enough to be meant.
 pub fn suggest(name: &str) -> Option<&'static str> {
     let name = plain(name);
     let longest = SETS.iter().map(|set| set.name.len()).max().unwrap_or(0);
@@ -136,7 +139,11 @@ pub fn suggest(name: &str) -> Option<&'static str> {
         return None;
     }
     let (away, nearest) = SETS.iter().map(|set| (distance(&name, set.name), set.name)).min()?;
-    (away <= 1 + name.chars().count() / 4).then_some(nearest)
+    if away <= 1 + name.chars().count() / 4 {
+        return Some(nearest);
+    }
+    let part = |set: &&Set| name.len() >= SHORTEST_PART && set.name.contains(&name);
+    SETS.iter().find(part).map(|set| set.name)
 }
 
 fn plain(name: &str) -> String {

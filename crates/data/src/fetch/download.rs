@@ -6,7 +6,7 @@ use std::thread;
 
 use ureq::http::StatusCode;
 
-use super::http::{Client, Failure, Reply, interrupted};
+use super::http::{Client, Failure, Reply, interrupted, shown};
 use super::part::Part;
 use super::{Fetched, Options, Progress, Stage};
 use crate::DataError;
@@ -71,7 +71,7 @@ pub(super) fn download(
                 Ok((resumed_from, sha256)) => {
                     let bytes = part.len();
                     part.finish(job.target)?;
-                    let (path, mirror) = (job.target.to_owned(), url.clone());
+                    let (path, mirror) = (job.target.to_owned(), shown(url));
                     return Ok(Fetched { path, mirror, bytes, resumed_from, sha256 });
                 }
                 Err(Stop::Here(error)) => return Err(error),
@@ -84,10 +84,10 @@ pub(super) fn download(
                 tries += 1;
             }
             if !again || tries > options.retries {
-                reasons.push(format!("{url}: {reason}"));
+                reasons.push(format!("{}: {reason}", shown(url)));
                 break;
             }
-            thread::sleep(options.pause * (1 << tries.saturating_sub(1).min(6)));
+            thread::sleep(options.pause.saturating_mul(1 << tries.saturating_sub(1).min(6)));
         }
     }
     if part.len() == 0 {
@@ -135,7 +135,8 @@ fn attempt(
         return Ok(from);
     }
     // Bytes of another version can only be told apart by what the server says of its version, or by the checksum.
-    let validator = part.validator(url);
+    let address = &*shown(url);
+    let validator = part.validator(address);
     let resume =
         (from > 0 && (validator.is_some() || job.expected.is_some())).then_some((from, validator.as_deref()));
     let mut reply = client.get(url, resume, plain)?;
@@ -156,7 +157,7 @@ fn attempt(
             Failure::Again(format!("bytes from {resumed_from} on, asked for those from {from} on")).into()
         );
     }
-    part.set_source(url, reply.validator.as_deref())?;
+    part.set_source(address, reply.validator.as_deref())?;
 
     let total = reply.total.or(job.file.bytes);
     let mut buffer = vec![0; BUFFER];
@@ -169,7 +170,7 @@ fn attempt(
             done,
             total,
             resumed_from,
-            mirror: url,
+            mirror: address,
         });
         let read = body.read(&mut buffer).map_err(|error| interrupted(&error))?;
         if read == 0 {

@@ -99,11 +99,12 @@ impl Client {
                 .ok_or_else(|| Failure::NextMirror(format!("{} without an address", response.status())))?;
             seen.push(url);
             if seen.contains(&to) {
-                return Err(Failure::NextMirror(format!("redirects in a circle, back to {to}")));
+                return Err(Failure::NextMirror(format!("redirects in a circle, back to {}", shown(&to))));
             }
             if seen.len() > MAX_REDIRECTS {
                 return Err(Failure::NextMirror(format!(
-                    "more than {MAX_REDIRECTS} redirects, the last to {to}"
+                    "more than {MAX_REDIRECTS} redirects, the last to {}",
+                    shown(&to)
                 )));
             }
             url = to;
@@ -113,6 +114,9 @@ impl Client {
 
 fn reply(response: Response<Body>) -> Result<Reply, Failure> {
     let status = response.status();
+    if text(&response, header::CONTENT_ENCODING).is_some_and(|coding| coding != "identity") {
+        return Err(Failure::NextMirror("the file in a coding that was not asked for".into()));
+    }
     let length = text(&response, header::CONTENT_LENGTH).and_then(|length| length.trim().parse::<u64>().ok());
     let range = text(&response, header::CONTENT_RANGE).and_then(content_range);
     let validator = text(&response, header::ETAG)
@@ -167,14 +171,24 @@ fn allowed(url: &str, plain: bool) -> Result<(), String> {
     if has_scheme(url, "https://") || (has_scheme(url, "http://") && (plain || is_loopback(url))) {
         return Ok(());
     }
-    Err(format!("{url} is not an https address"))
+    Err(format!("{} is not an https address", shown(url)))
+}
+
+/// An address fit for messages and files: without the password that it may have.
+pub(super) fn shown(url: &str) -> String {
+    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
+    let host_end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    match rest[..host_end].rfind('@') {
+        Some(at) => format!("{scheme}://{}", &rest[at + 1..]),
+        None => url.to_owned(),
+    }
 }
 
 fn has_scheme(url: &str, scheme: &str) -> bool {
     url.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme))
 }
 
-/// Whether the server is on this machine, by its number: a name could be made to point elsewhere.
+/// Whether the server is on this machine.
 fn is_loopback(url: &str) -> bool {
     let Ok(uri) = url.parse::<ureq::http::Uri>() else { return false };
     let host = uri.host().unwrap_or("").trim_matches(['[', ']']);
@@ -218,6 +232,12 @@ mod tests {
         }
         assert!(allowed("file:///etc/passwd", true).is_err());
         assert!(allowed("http://localhost@example.org/", false).is_err());
+    }
+
+    #[test]
+    fn passwords_are_not_shown() {
+        assert_eq!(shown("https://me:secret@a.org/x@y"), "https://a.org/x@y");
+        assert_eq!(shown("https://a.org/x@y"), "https://a.org/x@y");
     }
 
     #[test]

@@ -124,7 +124,7 @@ pub struct Outcome {
 pub struct Fetched {
     /// Where it is: the file, or the folder that was unpacked.
     pub path: PathBuf,
-    /// The address that it came from.
+    /// The address that it came from; empty if an earlier run had it all.
     pub mirror: String,
     /// Its size as downloaded.
     pub bytes: u64,
@@ -218,17 +218,35 @@ fn fetch(
     let own = options.mirror.iter().map(|base| (format!("{}/{what}", base.trim_end_matches('/')), true));
     let mirrors = own.chain(set.mirrors(file).into_iter().map(|url| (url, false))).collect();
     let job = Job { what: &what, file, target: &target, expected, mirrors };
-    let mut fetched = download::download(&job, client, options, progress)?;
+    let mut fetched = match kept(&job)? {
+        Some(fetched) => fetched,
+        None => download::download(&job, client, options, progress)?,
+    };
+    let mut installed = Ok(target.clone());
     if let Some(unpack) = &file.unpack {
         let (done, resumed_from) = (fetched.bytes, fetched.resumed_from);
         let total = Some(done);
         progress(Progress { file: &what, stage: Stage::Unpacking, done, total, resumed_from, mirror: "" });
-        fetched.path = install(unpack, &target, &cache.installed(set, file), options)?;
+        installed = install(unpack, &target, &cache.installed(set, file), options);
     }
-    if file.sha256.is_none() {
+    // A refused archive must not become the one that later downloads are held to.
+    if file.sha256.is_none() && !matches!(installed, Err(DataError::Format { .. })) {
         remembered.add(cache, &what, &fetched.sha256)?;
     }
+    fetched.path = installed?;
     Ok(fetched)
+}
+
+/// The archive that an earlier run downloaded but could not unpack.
+fn kept(job: &Job<'_>) -> Result<Option<Fetched>, DataError> {
+    let (Some(_), Some(expected), Ok(found)) = (&job.file.unpack, &job.expected, fs::metadata(job.target))
+    else {
+        return Ok(None);
+    };
+    let (sha256, bytes) = (part::sha256_of(job.target)?, found.len());
+    let fetched =
+        Fetched { path: job.target.to_owned(), mirror: String::new(), bytes, resumed_from: bytes, sha256 };
+    Ok((fetched.sha256 == expected.sha256).then_some(fetched))
 }
 
 /// Unpacks an archive into its folder, and removes it.

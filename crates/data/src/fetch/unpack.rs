@@ -65,7 +65,7 @@ pub(crate) fn extract(
         whole(archive_says, found).with_help("it would fill the disk: get the archive elsewhere")
     };
     let mut declared = 0u64;
-    let mut paths = FxHashSet::default();
+    let (mut paths, mut files) = (FxHashSet::default(), FxHashSet::default());
     for index in 0..zip.len() {
         let entry = zip.by_index_data(index).map_err(invalid)?;
         declared = declared.saturating_add(entry.size());
@@ -85,9 +85,20 @@ pub(crate) fn extract(
             return refuse("a file that can be read", "an encrypted one");
         }
         // Some systems take names that differ in capitals for the same.
-        if !paths.insert(path.to_string_lossy().to_lowercase()) {
+        let plain = PathBuf::from(path.to_string_lossy().to_lowercase());
+        if !entry.is_dir() {
+            files.insert(plain.clone());
+        }
+        if !paths.insert(plain) {
             return refuse("every path once", "a path twice");
         }
+    }
+    // The smallest, so that the message does not depend on the order in a set.
+    if let Some(path) =
+        paths.iter().filter(|path| path.ancestors().skip(1).any(|above| files.contains(above))).min()
+    {
+        let place = Place::Part(short(&path.to_string_lossy()));
+        return Err(format_error(archive, place, "folders above a file", "a file above it"));
     }
     if declared > most {
         return Err(too_large(format!("{declared}")));

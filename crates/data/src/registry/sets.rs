@@ -11,10 +11,12 @@ const CITATIONS_BOTH_WAYS: &str = "citations both ways, self-loops and repeats d
 const AS_COAUTHOR: &str = "made symmetric, self-loops and repeats dropped; as PyG's Coauthor";
 const AS_AMAZON: &str = "made symmetric, self-loops and repeats dropped; as PyG's Amazon";
 const SYMMETRIC: &str = "made symmetric, self-loops and repeats dropped";
-const AS_HETEROPHILOUS: &str = "made symmetric, repeats dropped; as PyG's HeterophilousGraphDataset";
+const AS_HETEROPHILOUS: &str =
+    "made symmetric, self-loops and repeats dropped; as PyG's HeterophilousGraphDataset";
 const PLANETOID_SPLIT: &str = "Planetoid's: 20 training nodes per class, 500 for validation, 1000 for test";
 const DRAWN_SPLIT: &str = "none in the files: drawn at random from the seed";
 const TEN_SPLITS: &str = "the first of the ten splits in the file (48 % / 32 % / 20 %)";
+const FIRST_SPLIT: &str = "the first of the ten splits in the file";
 const TEN_HALF_SPLITS: &str = "the first of the ten splits in the file (50 % / 25 % / 25 %)";
 const SEN_YANG: &str = "Sen et al., Collective Classification in Network Data, AI Magazine 2008; files of Yang et al., \
     Revisiting Semi-Supervised Learning with Graph Embeddings, ICML 2016";
@@ -43,7 +45,7 @@ pub const SETS: &[Set] = &[
         edge_rule: CITATIONS_BOTH_WAYS,
         split: PLANETOID_SPLIT,
         reference: SEN_YANG,
-        licence: NOT_STATED,
+        licence: MIT_REPOSITORY,
         checksum: None,
     },
     Set {
@@ -57,7 +59,7 @@ pub const SETS: &[Set] = &[
         edge_rule: CITATIONS_BOTH_WAYS,
         split: PLANETOID_SPLIT,
         reference: SEN_YANG,
-        licence: NOT_STATED,
+        licence: MIT_REPOSITORY,
         checksum: None,
     },
     Set {
@@ -71,7 +73,7 @@ pub const SETS: &[Set] = &[
         edge_rule: CITATIONS_BOTH_WAYS,
         split: PLANETOID_SPLIT,
         reference: SEN_YANG,
-        licence: NOT_STATED,
+        licence: MIT_REPOSITORY,
         checksum: None,
     },
     Set {
@@ -382,7 +384,7 @@ pub const SETS: &[Set] = &[
         files: files::CHAMELEON_FILTERED,
         counts: counts(890, 17_708, 2325, 5),
         edge_rule: SYMMETRIC,
-        split: TEN_SPLITS,
+        split: FIRST_SPLIT,
         reference: ROZEMBERCZKI,
         licence: MIT_REPOSITORY,
         checksum: None,
@@ -396,7 +398,7 @@ pub const SETS: &[Set] = &[
         files: files::SQUIRREL_FILTERED,
         counts: counts(2223, 93_996, 2089, 5),
         edge_rule: SYMMETRIC,
-        split: TEN_SPLITS,
+        split: FIRST_SPLIT,
         reference: ROZEMBERCZKI,
         licence: MIT_REPOSITORY,
         checksum: None,
