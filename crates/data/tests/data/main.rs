@@ -2,4 +2,5 @@
 
 mod files;
 mod generate;
+mod noise;
 mod splits;
