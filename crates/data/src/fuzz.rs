@@ -1,6 +1,9 @@
 //! Every reader as a function of bytes, for `fuzz/` and `tests/hostile.rs`. Not part of the public interface.
 
+use std::path::Path;
+
 use crate::DataError;
+use crate::readers::{pickle::Pickle, planetoid};
 
 /// A reader that takes whatever bytes it is given.
 #[derive(Clone, Copy)]
@@ -15,4 +18,27 @@ pub struct Target {
 }
 
 /// All readers.
-pub const TARGETS: &[Target] = &[];
+pub const TARGETS: &[Target] = &[
+    Target { name: "pickle", read: pickle, expansion: PICKLE },
+    Target { name: "planetoid", read: planetoid, expansion: PICKLE },
+];
+
+/// An instruction of one byte may make an object, put it on the stack and into the memo, and all three grow by doubling.
+const PICKLE: usize = 256;
+
+/// Whatever the file holds, and whether it can be converted: a matrix, a sparse matrix, neighbours.
+fn pickle(bytes: &[u8]) -> Result<(), DataError> {
+    let pickle = Pickle::read(Path::new("fuzz"), bytes)?;
+    let (matrix, sparse) = (pickle.matrix().map(drop), pickle.sparse().map(drop));
+    matrix.or(sparse).or_else(|_| pickle.adjacency().map(drop))
+}
+
+/// The eight parts of a set one after the other, each after its size in 4 bytes, little endian.
+fn planetoid(mut bytes: &[u8]) -> Result<(), DataError> {
+    let mut pieces = [&[][..]; 8];
+    for piece in &mut pieces {
+        let (size, rest) = bytes.split_first_chunk().unwrap_or((&[0; 4], &[]));
+        (*piece, bytes) = rest.split_at((u32::from_le_bytes(*size) as usize).min(rest.len()));
+    }
+    planetoid::from_pieces(pieces).map(drop)
+}

@@ -56,7 +56,7 @@ pub use config::{Backbone, ModelConfig};
 pub use error::NnError;
 pub use evaluation::{Evaluation, roc_auc};
 pub use meter::{Kernel, Meter, Work};
-pub use model::{Extra, Model};
+pub use model::{Extra, Model, StructureId};
 pub use parameters::Parameter;
 pub use real::Real;
 pub use task::Task;

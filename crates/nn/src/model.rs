@@ -45,8 +45,9 @@ pub struct Model<T: Real> {
     config: ModelConfig,
     outputs: usize,
     threads: Threads,
-    graph: Arc<Graph>,
-    structure: Structure<T>,
+    structures: Vec<(Arc<Graph>, Structure<T>)>,
+    /// The structure that it works on now.
+    current: StructureId,
     inputs: Inputs<T>,
     parameters: Parameters<T>,
     seed: u64,
@@ -60,6 +61,15 @@ pub struct Model<T: Real> {
     embeddings: Vec<T>,
     losses: Vec<T>,
     gradients: Gradients<T>,
+}
+
+/// One of the graphs that a model works on: see [`Model::add_structure`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StructureId(usize);
+
+impl StructureId {
+    /// The graph that the model was made for.
+    pub const FIRST: StructureId = StructureId(0);
 }
 
 /// Where a layer's parameters lie in the flat vector: inner ones, then the last map's weight and bias.
@@ -85,6 +95,8 @@ impl LayerLayout {
 #[derive(Default)]
 struct Gradients<T> {
     parameters: Vec<T>,
+    /// By parameters, of a term of the loss that is added.
+    term: Vec<T>,
     logits: Vec<T>,
     hidden: Vec<T>,
     inputs: Vec<T>,
@@ -134,13 +146,14 @@ impl<T: Real> Model<T> {
         let initial = Initial::Kaiming { fan_in: config.hidden };
         specs.push(Spec::new("decoder.weight", config.hidden, outputs, initial));
         let last_depth = layout[1].weight.len() / config.hidden;
-        let structure = Structure::new(threads, structure_graph(&config, &graph)?, normalisation(&config));
+        let structure = Structure::new(threads, structure_graph(&config, &graph)?, normalisation(&config), 0);
         let parameters = Parameters::<T>::new(specs, seed);
         let gradients = Gradients { parameters: zeros(parameters.values.len()), ..Gradients::default() };
         Ok(Self {
             outputs,
             threads: threads.clone(),
-            structure,
+            structures: vec![(graph, structure)],
+            current: StructureId::FIRST,
             inputs,
             parameters,
             seed,
@@ -154,7 +167,6 @@ impl<T: Real> Model<T> {
             embeddings: Vec::new(),
             losses: Vec::new(),
             gradients,
-            graph,
             config,
         })
     }
@@ -164,9 +176,47 @@ impl<T: Real> Model<T> {
         &self.config
     }
 
-    /// The graph that it trains on.
+    /// The graph that it works on now.
     pub fn graph(&self) -> &Arc<Graph> {
-        &self.graph
+        &self.structures[self.current.0].0
+    }
+
+    /// Adds another graph of the same nodes, every edge with weight 1, to work on in turn with the first: to train on some
+    /// edges and to evaluate on others without setting weights to and fro. What [`Model::on`] chooses, keeps its weights.
+    ///
+    /// # Errors
+    /// The graph has another number of nodes.
+    pub fn add_structure(&mut self, graph: Arc<Graph>) -> Result<StructureId, NnError> {
+        let number = self.structures.len();
+        let structure = self.structure(&graph, number)?;
+        self.structures.push((graph, structure));
+        Ok(StructureId(number))
+    }
+
+    /// The model on one of its structures, which stays until the next call.
+    ///
+    /// # Panics
+    /// When the id comes from another model with more structures.
+    pub fn on(&mut self, structure: StructureId) -> &mut Self {
+        assert!(structure.0 < self.structures.len(), "a structure of another model");
+        if self.current != structure {
+            self.current = structure;
+            self.gradients.latest.edges = false;
+        }
+        self
+    }
+
+    fn structure(&self, graph: &Arc<Graph>, number: usize) -> Result<Structure<T>, NnError> {
+        if graph.nodes() != self.graph().nodes() {
+            return Err(NnError::Size {
+                field: "graph",
+                found: graph.nodes(),
+                expected: self.graph().nodes(),
+                reason: "the nodes of the graph that the model was made for",
+            });
+        }
+        let pattern = structure_graph(&self.config, graph)?;
+        Ok(Structure::new(&self.threads, pattern, normalisation(&self.config), number))
     }
 
     /// The thread budget.
@@ -184,6 +234,19 @@ impl<T: Real> Model<T> {
         self.parameters.named(&self.parameters.values)
     }
 
+    /// All parameters in one slice, in the order of [`Model::parameters`].
+    pub fn parameter_values(&self) -> &[T] {
+        &self.parameters.values
+    }
+
+    /// Replaces all parameters, as a copy of [`Model::parameter_values`] brings them back.
+    ///
+    /// # Errors
+    /// Another number of values, or one that is not finite.
+    pub fn set_parameter_values(&mut self, values: &[T]) -> Result<(), NnError> {
+        self.replace(0..self.parameter_count(), values, "all parameters of the model")
+    }
+
     /// Replaces one parameter.
     ///
     /// # Errors
@@ -196,13 +259,13 @@ impl<T: Real> Model<T> {
                 expected: "one of the names that `parameters` lists",
             });
         };
-        if values.len() != range.len() {
-            return Err(NnError::Size {
-                field: "parameter",
-                found: values.len(),
-                expected: range.len(),
-                reason: "rows · columns of the parameter",
-            });
+        self.replace(range, values, "rows · columns of the parameter")
+    }
+
+    fn replace(&mut self, range: Range<usize>, values: &[T], reason: &'static str) -> Result<(), NnError> {
+        let (found, expected) = (values.len(), range.len());
+        if found != expected {
+            return Err(NnError::Size { field: "parameter", found, expected, reason });
         }
         if let Some(position) = values.iter().position(|&v| !Into::<f64>::into(v).is_finite()) {
             let value = values[position].into();
@@ -219,9 +282,9 @@ impl<T: Real> Model<T> {
     /// Not one weight per edge, or one that is negative or not finite.
     pub fn set_edge_weights(&mut self, weights: &[T]) -> Result<(), NnError> {
         if self.config.backbone == Backbone::Mlp {
-            check_weights(&self.graph, weights)?;
+            check_weights(self.graph(), weights)?;
         } else {
-            self.structure.set_weights(&self.threads, weights)?;
+            self.structures[self.current.0].1.set_weights(&self.threads, weights)?;
         }
         Ok(())
     }
@@ -232,19 +295,10 @@ impl<T: Real> Model<T> {
     /// # Errors
     /// The graph has another number of nodes.
     pub fn set_graph(&mut self, graph: Arc<Graph>) -> Result<(), NnError> {
-        if graph.nodes() != self.graph.nodes() {
-            return Err(NnError::Size {
-                field: "graph",
-                found: graph.nodes(),
-                expected: self.graph.nodes(),
-                reason: "the nodes of the graph that the model was made for",
-            });
-        }
-        let version = self.structure.version();
-        let pattern = structure_graph(&self.config, &graph)?;
-        self.structure = Structure::new(&self.threads, pattern, normalisation(&self.config));
-        self.structure.succeed(version);
-        self.graph = graph;
+        let mut structure = self.structure(&graph, self.current.0)?;
+        let current = &mut self.structures[self.current.0];
+        structure.succeed(current.1.version());
+        *current = (graph, structure);
         self.gradients.latest.edges = false;
         Ok(())
     }
@@ -257,9 +311,23 @@ impl<T: Real> Model<T> {
     pub fn train(&mut self, task: &Task<T>, optimiser: &mut Adam<T>, epoch: u32) -> Result<f64, NnError> {
         optimiser.fits(self.parameter_count())?;
         let loss = self.gradients(task, Some(epoch), Extra::default())?;
+        self.step(optimiser)?;
+        Ok(loss)
+    }
+
+    /// One optimiser step along the latest gradient by parameters.
+    ///
+    /// # Errors
+    /// The optimiser belongs to another size of model.
+    pub fn step(&mut self, optimiser: &mut Adam<T>) -> Result<(), NnError> {
+        optimiser.fits(self.parameter_count())?;
         optimiser.step(&self.threads, &mut self.parameters.values, &self.gradients.parameters);
         self.parameters.version += 1;
-        Ok(loss)
+        Ok(())
+    }
+
+    fn dropout(&self, epoch: Option<u32>) -> Option<Dropout> {
+        epoch.and_then(|epoch| Dropout::new(self.seed, epoch, self.config.dropout))
     }
 
     /// The loss and its gradients without a step; without dropout when `epoch` is `None`.
@@ -267,10 +335,10 @@ impl<T: Real> Model<T> {
     /// # Errors
     /// The task does not fit the model.
     pub fn gradients(&mut self, task: &Task<T>, epoch: Option<u32>, extra: Extra) -> Result<f64, NnError> {
-        task.fits(self.graph.nodes(), self.outputs)?;
-        let dropout = epoch.and_then(|epoch| Dropout::new(self.seed, epoch, self.config.dropout));
+        task.fits(self.graph().nodes(), self.outputs)?;
+        let dropout = self.dropout(epoch);
         self.forward(dropout);
-        let (nodes, width) = (self.graph.nodes(), self.folded.width());
+        let (nodes, width) = (self.graph().nodes(), self.folded.width());
         let losses = ensure(&mut self.losses, nodes);
         let d_logits = ensure(&mut self.gradients.logits, nodes * width);
         let logits = (&self.logits[..], width);
@@ -283,24 +351,62 @@ impl<T: Real> Model<T> {
     /// A pass without dropout over all nodes.
     pub fn evaluate(&mut self) -> Evaluation<'_, T> {
         self.forward(None);
-        let (nodes, stride) = (self.graph.nodes(), self.folded.width());
+        let (nodes, stride) = (self.graph().nodes(), self.folded.width());
         let logits = &self.logits[..nodes * stride];
         self.predictions.resize(nodes, 0);
         predict(&self.threads, (logits, stride), self.outputs, &mut self.predictions);
         Evaluation { logits, stride, outputs: self.outputs, predictions: &self.predictions }
     }
 
-    /// The embeddings z, the output of the last convolution without dropout: nodes × hidden, row-major.
-    pub fn embeddings(&mut self) -> &[T] {
-        self.forward(None);
-        let context =
-            Context { threads: &self.threads, structure: &self.structure, version: self.parameters.version };
-        let (nodes, units) = (self.graph.nodes(), self.config.hidden);
+    /// The embeddings z, the output of the last convolution: nodes × hidden, row-major. With the dropout of `epoch`, or
+    /// without.
+    pub fn embeddings(&mut self, epoch: Option<u32>) -> &[T] {
+        self.forward(self.dropout(epoch));
+        let (graph, structure) = &self.structures[self.current.0];
+        let context = Context { threads: &self.threads, structure, version: self.parameters.version };
+        let (nodes, units) = (graph.nodes(), self.config.hidden);
         let out = ensure(&mut self.embeddings, nodes * units);
         let input = Input::hidden(&self.hidden, nodes, units);
         let parameters = self.layout[1].view(&self.parameters.values);
         self.convolutions[1].forward(context, input, parameters, Activation::Linear, out);
         out
+    }
+
+    /// Adds to the gradient by parameters that of a term of the loss which depends on the embeddings, given its gradient by
+    /// them. Belongs to the latest call, which must be [`Model::embeddings`] of the same epoch.
+    ///
+    /// # Errors
+    /// Not one number per embedding.
+    pub fn add_embedding_gradient(&mut self, epoch: Option<u32>, gradient: &[T]) -> Result<(), NnError> {
+        let dropout = self.dropout(epoch);
+        let (graph, structure) = &self.structures[self.current.0];
+        let context = Context { threads: &self.threads, structure, version: self.parameters.version };
+        let (nodes, units) = (graph.nodes(), self.config.hidden);
+        let (found, expected) = (gradient.len(), nodes * units);
+        if found != expected {
+            let reason = "nodes · hidden units";
+            return Err(NnError::Size { field: "embedding gradient", found, expected, reason });
+        }
+        let values = &self.parameters.values;
+        let [first, last] = &mut self.convolutions;
+        let Gradients { parameters: total, term, hidden: d_hidden, .. } = &mut self.gradients;
+        let term = ensure(term, values.len());
+        let hidden = &self.hidden[..nodes * units];
+        let scale = T::of(dropout.map_or(1.0, |dropout| dropout.scale));
+        let d_hidden = ensure(d_hidden, nodes * units);
+        let finish = Finish::Gate { hidden, scale };
+        let wanted = Wanted { input: Some(InputGradient { out: d_hidden, finish }), edges: None };
+        let (parameters, d_parameters) = (self.layout[1].view(values), self.layout[1].view_mut(term));
+        let input = Input::hidden(hidden, nodes, units);
+        last.backward(context, input, parameters, gradient, d_parameters, wanted);
+        let (parameters, d_parameters) = (self.layout[0].view(values), self.layout[0].view_mut(term));
+        let wanted = Wanted { input: None, edges: None };
+        first.backward(context, self.inputs.view(), parameters, d_hidden, d_parameters, wanted);
+        // The decoder comes after the embeddings and takes no part.
+        for (total, &term) in total[..self.decoder.start].iter_mut().zip(&*term) {
+            *total += term;
+        }
+        Ok(())
     }
 
     /// The loss of each node in the latest call of `train` or `gradients`; 0 for nodes without weight in the task.
@@ -324,9 +430,9 @@ impl<T: Real> Model<T> {
     }
 
     fn forward(&mut self, dropout: Option<Dropout>) {
-        let context =
-            Context { threads: &self.threads, structure: &self.structure, version: self.parameters.version };
-        let (nodes, units) = (self.graph.nodes(), self.config.hidden);
+        let (graph, structure) = &self.structures[self.current.0];
+        let context = Context { threads: &self.threads, structure, version: self.parameters.version };
+        let (nodes, units) = (graph.nodes(), self.config.hidden);
         let values = &self.parameters.values;
         let hidden = ensure(&mut self.hidden, nodes * units);
         let [first, last] = &mut self.convolutions;
@@ -345,14 +451,14 @@ impl<T: Real> Model<T> {
     }
 
     fn backward(&mut self, dropout: Option<Dropout>, extra: Extra) {
-        let context =
-            Context { threads: &self.threads, structure: &self.structure, version: self.parameters.version };
-        let (nodes, units) = (self.graph.nodes(), self.config.hidden);
+        let (graph, structure) = &self.structures[self.current.0];
+        let context = Context { threads: &self.threads, structure, version: self.parameters.version };
+        let (nodes, units) = (graph.nodes(), self.config.hidden);
         let values = &self.parameters.values;
         let gradients = &mut self.gradients;
         gradients.latest = extra;
         if extra.edges {
-            gradients.edges.reset(&self.structure);
+            gradients.edges.reset(structure);
         }
         let [first, last] = &mut self.convolutions;
         let hidden = &self.hidden[..nodes * units];
@@ -383,9 +489,9 @@ impl<T: Real> Model<T> {
         let d_parameters = self.layout[0].view_mut(&mut gradients.parameters);
         first.backward(context, inputs, parameters, d_hidden, d_parameters, wanted);
         if extra.edges {
-            self.structure.weight_gradient(&self.threads, &mut gradients.edges);
+            structure.weight_gradient(&self.threads, &mut gradients.edges);
             // The MLP propagates along no edge, so its loss moves with none of the weights.
-            gradients.edges.values.resize(self.graph.edges(), T::ZERO);
+            gradients.edges.values.resize(graph.edges(), T::ZERO);
         }
     }
 }

@@ -57,7 +57,8 @@ pub(crate) struct Structure<T> {
     root: Vec<T>,
     /// Σ w over the in-edges of each node.
     degrees: Vec<T>,
-    /// Grows whenever weights change; what was propagated carries it.
+    /// Its number among the structures of its model, and how often it changed: what was propagated carries both.
+    number: usize,
     version: u64,
 }
 
@@ -79,7 +80,12 @@ impl<T: Real> ValueGradient<T> {
 
 impl<T: Real> Structure<T> {
     /// The graph with every weight 1.
-    pub(crate) fn new(threads: &Threads, graph: Arc<Graph>, normalisation: Normalisation) -> Self {
+    pub(crate) fn new(
+        threads: &Threads,
+        graph: Arc<Graph>,
+        normalisation: Normalisation,
+        number: usize,
+    ) -> Self {
         let reverse = match graph.twins() {
             Some(_) => Reverse::Twins,
             None => Reverse::Transpose(graph.transpose()),
@@ -93,10 +99,15 @@ impl<T: Real> Structure<T> {
             reverse_values: zeros(edges),
             root: zeros(nodes),
             degrees: zeros(nodes),
+            number,
             version: 0,
         };
         structure.normalise(threads, |_| T::ONE);
         structure
+    }
+
+    pub(crate) fn number(&self) -> usize {
+        self.number
     }
 
     pub(crate) fn version(&self) -> u64 {

@@ -87,7 +87,7 @@ fn allocations(backbone: Backbone, features: &Features, threads: &Threads) -> Ve
             model.set_edge_weights(&weights).unwrap();
             model.train(&task, &mut adam, epoch as u32).unwrap();
             model.gradients(&task, None, Extra { edges: true, inputs: true }).unwrap();
-            model.embeddings();
+            model.embeddings(None);
             assert!(model.evaluate().accuracy(&truth, &train).unwrap().is_some());
             *count = ALLOCATIONS.load(Ordering::SeqCst) - before;
         }

@@ -14,6 +14,7 @@ use crate::layers::{Activation, Context, Wanted};
 use crate::memory::ensure;
 use crate::meter::Kernel;
 use crate::real::Real;
+use crate::structure::Structure;
 
 /// The linear maps of the layer: W on what comes along edges, R (if any) on the node itself.
 #[derive(Clone, Copy)]
@@ -46,12 +47,18 @@ pub(crate) struct Propagated<T> {
     /// X · R, kept with it.
     root_product: Vec<T>,
     product_of: Option<(u64, usize)>,
-    /// P(X) (propagate first) and the structure version it belongs to.
-    mixed: Vec<T>,
-    mixed_of: Option<u64>,
+    /// P(X) (propagate first), by the number of the structure, so that structures can take turns.
+    mixed: Vec<Mixed<T>>,
     /// The gradient by `product` or `mixed`.
     gradient: Vec<T>,
     scratch: Scratch<T>,
+}
+
+/// P(X) and the version of the structure it belongs to.
+#[derive(Default)]
+struct Mixed<T> {
+    rows: Vec<T>,
+    version: Option<u64>,
 }
 
 impl<T: Real> Propagated<T> {
@@ -107,10 +114,15 @@ impl<T: Real> Propagated<T> {
                 let Matrix::Dense(rows) = input.matrix else {
                     unreachable!("sparse inputs are mapped first")
                 };
-                let mixed = ensure(&mut self.mixed, input.rows * input.columns);
-                if !(input.constant && self.mixed_of == Some(structure.version())) {
+                let place = mixed_place(&input, structure);
+                if self.mixed.len() <= place {
+                    self.mixed.resize_with(place + 1, Mixed::default);
+                }
+                let Mixed { rows: mixed, version } = &mut self.mixed[place];
+                let mixed = ensure(mixed, input.rows * input.columns);
+                if !(input.constant && *version == Some(structure.version())) {
                     structure.propagate(threads, (rows, input.columns), mixed, Finish::Keep);
-                    self.mixed_of = Some(structure.version());
+                    *version = Some(structure.version());
                 }
                 let last = if maps.root.is_some() { Finish::Keep } else { finish };
                 self.scratch.panels.pack(maps.edges, input.columns, width);
@@ -165,7 +177,8 @@ impl<T: Real> Propagated<T> {
                 }
             }
             Order::PropagateFirst => {
-                let mixed = Input::hidden(&self.mixed, input.rows, input.columns);
+                let place = mixed_place(&input, structure);
+                let mixed = Input::hidden(&self.mixed[place].rows, input.rows, input.columns);
                 mixed.transposed_times(threads, scratch, (d_out, width), gradients.edges);
                 if d_input.is_none() && wanted.edges.is_none() {
                     return;
@@ -187,4 +200,9 @@ impl<T: Real> Propagated<T> {
             matmul(threads, d_out, &scratch.panels, d_input.out, Output::Add, d_input.finish);
         }
     }
+}
+
+/// Only what is propagated from constant features outlives the pass, and so needs a place per structure.
+fn mixed_place<T: Real>(input: &Input<'_, T>, structure: &Structure<T>) -> usize {
+    if input.constant { structure.number() } else { 0 }
 }

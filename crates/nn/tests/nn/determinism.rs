@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use edgepace_graph::Features;
-use edgepace_nn::{Adam, AdamConfig, Backbone, Extra, Model, ModelConfig, Threads};
+use edgepace_nn::{Adam, AdamConfig, Backbone, Extra, Model, ModelConfig, StructureId, Threads};
 
 use crate::shared::{Draws, Shape};
 use crate::support::{Kind, Problem, logits, one_thread, real, small_config};
@@ -92,7 +92,7 @@ fn everything_else_that_a_model_tells_has_the_same_bits_with_1_2_and_8_threads()
                 model.edge_gradients().to_vec(),
                 model.input_gradients().to_vec(),
                 model.node_losses().to_vec(),
-                model.embeddings().to_vec(),
+                model.embeddings(None).to_vec(),
             ];
             parts.map(|part| part.into_iter().map(f32::to_bits).collect::<Vec<u32>>())
         };
@@ -126,7 +126,7 @@ fn what_is_asked_between_epochs_changes_no_bit() {
             model.evaluate();
         }),
         ("asks for embeddings", |model, _| {
-            model.embeddings();
+            model.embeddings(None);
         }),
         ("sets the same edge weights again", |model, problem| {
             model.set_edge_weights(&real(&problem.weights)).unwrap();
@@ -179,5 +179,36 @@ fn a_model_that_took_a_detour_over_another_graph_is_the_same_again() {
         model.set_graph(Arc::clone(&problem.graph)).unwrap();
         model.set_edge_weights(&real(&problem.weights)).unwrap();
         assert_eq!(bits(&mut model), before, "{backbone:?}");
+    }
+}
+
+/// Training on some edges and evaluating on others, by taking turns on structures of one model, is the same to the last
+/// bit as setting graph and weights to and fro.
+#[test]
+fn structures_that_take_turns_do_not_disturb_each_other() {
+    let problem = large(12, Kind::Classes);
+    let graph = Arc::clone(&problem.graph);
+    let half = Arc::new(graph.select(|edge| edge % 3 != 0).graph);
+    let weights: Vec<f32> = real(&problem.weights);
+    for (features, backbone) in
+        Backbone::ALL.into_iter().flat_map(|b| [(problem.dense(), b), (problem.sparse(), b)])
+    {
+        let config = ModelConfig { hidden: 16, ..ModelConfig::new(backbone) };
+        let threads = Threads::new(2).unwrap();
+        let task = problem.task();
+        let mut turns: Model<f32> = problem.model(&features, &config, &threads);
+        let mut switched: Model<f32> = problem.model(&features, &config, &threads);
+        let mut adams = [(); 2].map(|()| Adam::new(AdamConfig::default(), turns.parameter_count()).unwrap());
+        let small = turns.add_structure(Arc::clone(&half)).unwrap();
+        turns.on(StructureId::FIRST).set_edge_weights(&weights).unwrap();
+        for epoch in 0..5 {
+            turns.on(small).train(&task, &mut adams[0], epoch).unwrap();
+            let found = logits(turns.on(StructureId::FIRST));
+            switched.set_graph(Arc::clone(&half)).unwrap();
+            switched.train(&task, &mut adams[1], epoch).unwrap();
+            switched.set_graph(Arc::clone(&graph)).unwrap();
+            switched.set_edge_weights(&weights).unwrap();
+            assert!(found == logits(&mut switched), "{backbone:?}, epoch {epoch}");
+        }
     }
 }

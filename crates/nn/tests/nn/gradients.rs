@@ -136,3 +136,36 @@ fn a_model_that_diverged_says_so() {
     model.set_parameter(name, &huge).unwrap();
     assert!(!model.gradients(&problem.task(), None, Extra::default()).unwrap().is_finite());
 }
+
+/// A term ½ ‖z‖² beside the loss, whose gradient by the embeddings z is z itself.
+#[test]
+fn a_term_of_the_embeddings_adds_its_gradient_to_the_loss() {
+    let mut worst = 0.0;
+    for backbone in Backbone::ALL {
+        for epoch in [None, Some(3)] {
+            let problem = Problem::small(5, Shape::TwinsApart, Kind::Classes);
+            let task = problem.task();
+            let mut model: Model<f64> =
+                problem.model(&problem.dense(), &small_config(backbone), &one_thread());
+            randomise(&mut model, 11);
+            let objective = |model: &mut Model<f64>| {
+                let loss = model.gradients(&task, epoch, Extra::default()).unwrap();
+                loss + 0.5 * model.embeddings(epoch).iter().map(|z| z * z).sum::<f64>()
+            };
+            objective(&mut model);
+            let embeddings = model.embeddings(epoch).to_vec();
+            model.add_embedding_gradient(epoch, &embeddings).unwrap();
+            let gradients = owned(model.parameter_gradients());
+            for ((name, values), (_, gradient)) in owned(model.parameters()).iter().zip(&gradients) {
+                let numeric = central_differences(values, STEP, |moved| {
+                    model.set_parameter(name, moved).unwrap();
+                    objective(&mut model)
+                });
+                model.set_parameter(name, values).unwrap();
+                let claim = format!("{backbone:?}, epoch {epoch:?}: {name}");
+                assert_close(&claim, gradient, &numeric, TOLERANCE, &mut worst);
+            }
+        }
+    }
+    println!("worst relative error {worst:e}");
+}

@@ -91,7 +91,7 @@ proptest! {
             removed.set_edge_weights(&smaller_weights).unwrap();
 
             prop_assert!(close(&logits(&mut silenced), &logits(&mut removed)), "{backbone:?}: logits");
-            prop_assert!(close(silenced.embeddings(), removed.embeddings()), "{backbone:?}: embeddings");
+            prop_assert!(close(silenced.embeddings(None), removed.embeddings(None)), "{backbone:?}: embeddings");
             for epoch in [None, Some(1)] {
                 silenced.gradients(&task, epoch, extra).unwrap();
                 removed.gradients(&task, epoch, extra).unwrap();
@@ -163,7 +163,7 @@ fn assert_trains(problem: &Problem, features: &Features, backbone: Backbone, cla
     let mut numbers = model.edge_gradients().to_vec();
     numbers.extend(model.input_gradients());
     numbers.extend(model.parameter_gradients().flat_map(|p| p.values.to_vec()));
-    numbers.extend(model.embeddings());
+    numbers.extend(model.embeddings(None));
     numbers.extend(logits(&mut model));
     assert!(numbers.iter().all(|x| x.is_finite()), "{claim}");
     let nodes = problem.graph.nodes();
@@ -239,7 +239,7 @@ fn a_graph_without_nodes_evaluates_and_has_nothing_to_train_on() {
         for features in [problem.dense(), problem.sparse()] {
             let mut model = model(&problem, &features, backbone);
             assert!(model.evaluate().predictions().is_empty(), "{backbone:?}");
-            assert!(model.embeddings().is_empty(), "{backbone:?}");
+            assert!(model.embeddings(None).is_empty(), "{backbone:?}");
             let error = Task::<f64>::new(Arc::clone(&problem.labels), &[]).unwrap_err();
             assert!(matches!(error, NnError::EmptyTrainingSet), "{error:?}");
         }

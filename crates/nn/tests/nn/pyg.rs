@@ -59,7 +59,7 @@ fn assert_fixture(backbone: Backbone, case: &Fixture<ModelResult>, worst: &mut f
     let mut close = |what: &str, found: &[f64], expected: &[f64]| {
         assert_close(&format!("{backbone:?}, {}: {what}", case.name), found, expected, TOLERANCE, worst);
     };
-    close("embeddings", &wide(model.embeddings()), &case.result.embeddings.concat());
+    close("embeddings", &wide(model.embeddings(None)), &case.result.embeddings.concat());
     close("logits", &wide(&logits(&mut model)), &case.result.logits.concat());
     let loss = model.gradients(&task, None, Extra { edges: true, inputs: true }).unwrap();
     close("loss", &[loss], &[case.result.loss]);

@@ -218,7 +218,7 @@ fn assert_engine_is_the_naive_model(
     };
     same("loss", &[loss], &[expected.loss]);
     same("node losses", model.node_losses(), &expected.node_losses);
-    same("embeddings", model.embeddings(), &expected.embeddings.concat());
+    same("embeddings", model.embeddings(None), &expected.embeddings.concat());
     same("logits", &logits(&mut model), &expected.logits.concat());
 
     for (name, gradient) in &gradients {
