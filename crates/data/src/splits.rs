@@ -3,6 +3,7 @@
 //! The paper follows FastGCN on the citation networks (`full`), uses five folds on the coauthor and co-purchase networks
 //! (`kfold:5:0` to `kfold:5:4`) and equal thirds on its synthetic graphs (`thirds`, which the generator adds).
 
+use std::cmp::Reverse;
 use std::fmt;
 use std::str::FromStr;
 
@@ -255,7 +256,9 @@ pub(crate) fn draw(
                 rest.extend_from_slice(others);
             }
             let mut is_rest = vec![false; labels.nodes()];
-            rest.iter().for_each(|&node| is_rest[node as usize] = true);
+            for &node in &rest {
+                is_rest[node as usize] = true;
+            }
             order.retain(|&node| is_rest[node as usize]);
             if order.len() < validation.saturating_add(test) {
                 return Err(too_few(name, order.len(), validation.saturating_add(test)));
@@ -286,7 +289,9 @@ fn too_few(name: &str, found: usize, needed: usize) -> DataError {
 /// The nodes of each class, in the order given.
 fn by_class(classes: &Classes, order: &[u32]) -> Vec<Vec<u32>> {
     let mut members = vec![Vec::new(); classes.width()];
-    order.iter().for_each(|&node| members[classes.of()[node as usize] as usize].push(node));
+    for &node in order {
+        members[classes.of()[node as usize] as usize].push(node);
+    }
     members
 }
 
@@ -301,15 +306,13 @@ fn share_out(groups: Vec<Vec<u32>>, shares: [f64; 3]) -> [Vec<u32>; 3] {
         // What rounding left of a whole number is no reason to round it down.
         let mut sizes = exact.map(|size| (size + 1e-9).floor() as usize);
         while sizes.iter().sum::<usize>() < group.len() {
+            // In millionths of a node: what rounding does to a share decides nothing, the earlier set does.
             let lack = |set: usize| {
                 let open = exact[set] - sizes[set] as f64 > 1e-9;
                 let lack = shares[set] * seen as f64 - (sets[set].len() + sizes[set]) as f64;
-                (open, lack)
+                (open, (lack * 1e6).round() as i64, Reverse(set))
             };
-            let order = |&a: &usize, &b: &usize| {
-                lack(a).0.cmp(&lack(b).0).then(lack(a).1.total_cmp(&lack(b).1)).then(b.cmp(&a))
-            };
-            let neediest = (0..3).max_by(order).unwrap_or(0);
+            let neediest = (0..3).max_by_key(|&set| lack(set)).unwrap_or(0);
             sizes[neediest] += 1;
         }
         let mut rest = &group[..];

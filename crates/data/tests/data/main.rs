@@ -3,5 +3,6 @@
 mod fetch;
 mod files;
 mod generate;
+mod noise;
 mod splits;
 mod registry;

@@ -141,7 +141,7 @@ fn what_cannot_be_split_is_refused_with_the_reason() {
     assert!(refusal("kfold:2:0", &small).contains("3 folds or more"));
     assert!(refusal("kfold:5:5", &small).contains("a fold from 0 to 4"));
     assert!(
-        refusal("per-class:2:1:1", &small).contains("class 2` "),
+        refusal("per-class:2:1:1", &small).contains("class 2`, expected at least 2"),
         "{}",
         refusal("per-class:2:1:1", &small)
     );
