@@ -4,5 +4,14 @@
 mod error;
 #[doc(hidden)]
 pub mod fuzz;
+#[allow(dead_code, reason = "its users come next")]
+mod readers;
+
+#[cfg(test)]
+#[path = "../tests/data/files.rs"]
+mod files;
+#[cfg(test)]
+#[path = "../tests/data/npz_files.rs"]
+mod npz_files;
 
 pub use error::{DataError, Place};
