@@ -15,6 +15,15 @@ mod readers;
 pub mod registry;
 mod spec;
 pub mod splits;
+#[allow(dead_code, reason = "its users come next")]
+mod readers;
+
+#[cfg(test)]
+#[path = "../tests/data/files.rs"]
+mod files;
+#[cfg(test)]
+#[path = "../tests/data/npz_files.rs"]
+mod npz_files;
 
 pub use cache::{Cache, DATA_VARIABLE};
 pub use error::{DataError, Place};

@@ -2,3 +2,12 @@
 
 pub(crate) mod pickle;
 pub(crate) mod planetoid;
+//! Files as others publish them, one reader per layout.
+
+pub(crate) mod geom_gcn;
+pub(crate) mod gnn_benchmark;
+pub(crate) mod heterophilous;
+pub(crate) mod npz;
+pub(crate) mod ogb;
+mod parts;
+pub(crate) mod text;
