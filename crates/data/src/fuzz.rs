@@ -1,6 +1,8 @@
 //! Every reader as a function of bytes, for `fuzz/` and `tests/hostile.rs`. Not part of the public interface.
 
-use crate::DataError;
+use std::path::Path;
+
+use crate::{DataError, Native};
 
 /// A reader that takes whatever bytes it is given.
 #[derive(Clone, Copy)]
@@ -15,4 +17,14 @@ pub struct Target {
 }
 
 /// All readers.
-pub const TARGETS: &[Target] = &[];
+pub const TARGETS: &[Target] = &[Target { name: "native", read: native, expansion: 32 }];
+
+/// The name that errors give to bytes that came from no file.
+const INPUT: &str = "input";
+
+fn native(bytes: &[u8]) -> Result<(), DataError> {
+    let native = Native::from_bytes(Path::new(INPUT), bytes)?;
+    native.verify()?;
+    native.dataset()?.checksum();
+    Ok(())
+}
