@@ -17,6 +17,7 @@ use crate::readers::{gnn_benchmark, heterophilous, ogb};
 
 /// What packed arrays may need: 1032 bytes per byte, twice while a vector grows, as 4-byte numbers made of single bytes.
 const PACKED: usize = 1032 * 12;
+use crate::{DataError, Native};
 
 /// A reader that takes whatever bytes it is given.
 #[derive(Clone, Copy)]
@@ -103,4 +104,14 @@ fn read_ogb_csv(bytes: &[u8]) -> Result<(), DataError> {
     }
     ogb::matrix(Lines::new(input(), bytes), None)?;
     ogb::node_labels(Lines::new(input(), bytes), None, None).map(drop)
+pub const TARGETS: &[Target] = &[Target { name: "native", read: native, expansion: 32 }];
+
+/// The name that errors give to bytes that came from no file.
+const INPUT: &str = "input";
+
+fn native(bytes: &[u8]) -> Result<(), DataError> {
+    let native = Native::from_bytes(Path::new(INPUT), bytes)?;
+    native.verify()?;
+    native.dataset()?.checksum();
+    Ok(())
 }

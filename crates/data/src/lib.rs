@@ -2,6 +2,7 @@
 
 mod cache;
 mod draw;
+mod atomic;
 #[allow(dead_code, reason = "its users come next")]
 mod error;
 pub mod fetch;
@@ -17,6 +18,7 @@ mod spec;
 pub mod splits;
 #[allow(dead_code, reason = "its users come next")]
 mod readers;
+pub mod native;
 
 #[cfg(test)]
 #[path = "../tests/data/files.rs"]
@@ -30,3 +32,4 @@ pub use error::{DataError, Place};
 pub use generate::{Generator, generate};
 pub use noise::Noise;
 pub use splits::SplitRule;
+pub use native::Native;

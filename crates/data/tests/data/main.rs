@@ -6,3 +6,5 @@ mod generate;
 mod noise;
 mod splits;
 mod registry;
+mod native;
+mod samples;

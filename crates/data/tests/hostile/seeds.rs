@@ -12,6 +12,13 @@ use std::io::Write;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use npz_files::{floats, gnn_benchmark_arrays, heterophilous_arrays, ints, npy, npy_in, npz};
+#[path = "../data/samples.rs"]
+mod samples;
+
+use std::fs;
+use std::path::Path;
+
+use edgepace_data::native::save;
 
 /// Valid inputs of the fuzz target of that name.
 pub(crate) fn of(target: &str) -> Vec<Vec<u8>> {
@@ -25,6 +32,9 @@ pub(crate) fn of(target: &str) -> Vec<Vec<u8>> {
             b"node_id\tfeature(feature_amount:9)\tlabel\n1\t4,2\t0\n0\t9\t1\n\0node_id\tnode_id\n0\t1\n".to_vec(),
         ],
         "ogb_csv" => tables(),
+        "native" => {
+            samples::all().iter().map(|dataset| written(|path| save(dataset, path).unwrap())).collect()
+        }
         other => panic!("no seeds for {other}"),
     }
 }
@@ -71,4 +81,10 @@ fn tables() -> Vec<Vec<u8>> {
         encoder.finish().expect("memory")
     });
     plain.iter().map(|text| text.to_vec()).chain(packed).collect()
+/// The bytes that `write` puts into a file.
+fn written(write: impl FnOnce(&Path)) -> Vec<u8> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("seed");
+    write(&path);
+    fs::read(path).unwrap()
 }
