@@ -1,23 +1,19 @@
 //! Every reader as a function of bytes, for `fuzz/` and `tests/hostile.rs`. Not part of the public interface.
 
-use std::path::Path;
-
-use crate::DataError;
-use crate::readers::{pickle::Pickle, planetoid};
 use std::io::Cursor;
 use std::path::Path;
 
-use crate::DataError;
 use crate::error::io_error;
 use crate::fetch::{Limits, unpack};
 use crate::readers::geom_gcn::{self, Style};
 use crate::readers::npz::{self, Npz};
+use crate::readers::pickle::Pickle;
 use crate::readers::text::Lines;
-use crate::readers::{gnn_benchmark, heterophilous, ogb};
+use crate::readers::{gnn_benchmark, heterophilous, ogb, planetoid};
+use crate::{DataError, Native};
 
 /// What packed arrays may need: 1032 bytes per byte, twice while a vector grows, as 4-byte numbers made of single bytes.
 const PACKED: usize = 1032 * 12;
-use crate::{DataError, Native};
 
 /// A reader that takes whatever bytes it is given.
 #[derive(Clone, Copy)]
@@ -35,6 +31,13 @@ pub struct Target {
 pub const TARGETS: &[Target] = &[
     Target { name: "pickle", read: pickle, expansion: PICKLE },
     Target { name: "planetoid", read: planetoid, expansion: PICKLE },
+    Target { name: "npz", read: read_npz, expansion: PACKED },
+    Target { name: "gnn_benchmark", read: read_gnn_benchmark, expansion: PACKED },
+    Target { name: "heterophilous", read: read_heterophilous, expansion: PACKED },
+    Target { name: "geom_gcn", read: read_geom_gcn, expansion: 64 },
+    Target { name: "ogb_csv", read: read_ogb_csv, expansion: PACKED },
+    Target { name: "native", read: native, expansion: 32 },
+    Target { name: "unpack", read: unpack, expansion: 64 },
 ];
 
 /// An instruction of one byte may make an object, put it on the stack and into the memo, and all three grow by doubling.
@@ -55,18 +58,13 @@ fn planetoid(mut bytes: &[u8]) -> Result<(), DataError> {
         (*piece, bytes) = rest.split_at((u32::from_le_bytes(*size) as usize).min(rest.len()));
     }
     planetoid::from_pieces(pieces).map(drop)
-pub const TARGETS: &[Target] = &[Target { name: "unpack", read: unpack, expansion: 64 }];
+}
 
 fn unpack(bytes: &[u8]) -> Result<(), DataError> {
     let folder = tempfile::tempdir().map_err(io_error("create", Path::new("a temporary folder")))?;
     let limits = Limits { unpacked: 1 << 20, entries: 100, ..Limits::default() };
     unpack::extract(Cursor::new(bytes), bytes.len() as u64, Path::new("fuzz.zip"), folder.path(), &limits)
-    Target { name: "npz", read: read_npz, expansion: PACKED },
-    Target { name: "gnn_benchmark", read: read_gnn_benchmark, expansion: PACKED },
-    Target { name: "heterophilous", read: read_heterophilous, expansion: PACKED },
-    Target { name: "geom_gcn", read: read_geom_gcn, expansion: 64 },
-    Target { name: "ogb_csv", read: read_ogb_csv, expansion: PACKED },
-];
+}
 
 /// The name of the file in messages.
 fn input() -> &'static Path {
@@ -104,13 +102,10 @@ fn read_ogb_csv(bytes: &[u8]) -> Result<(), DataError> {
     }
     ogb::matrix(Lines::new(input(), bytes), None)?;
     ogb::node_labels(Lines::new(input(), bytes), None, None).map(drop)
-pub const TARGETS: &[Target] = &[Target { name: "native", read: native, expansion: 32 }];
-
-/// The name that errors give to bytes that came from no file.
-const INPUT: &str = "input";
+}
 
 fn native(bytes: &[u8]) -> Result<(), DataError> {
-    let native = Native::from_bytes(Path::new(INPUT), bytes)?;
+    let native = Native::from_bytes(input(), bytes)?;
     native.verify()?;
     native.dataset()?.checksum();
     Ok(())

@@ -1,24 +1,21 @@
 //! Where graphs come from: readers, downloads, import, generator, noise, splits.
 
+mod atomic;
 mod cache;
 mod draw;
-mod atomic;
-#[allow(dead_code, reason = "its users come next")]
 mod error;
 pub mod fetch;
 #[doc(hidden)]
 pub mod fuzz;
 pub mod generate;
+mod load;
+pub mod native;
 pub mod noise;
 mod pairs;
-#[allow(dead_code, reason = "its users come next")]
 mod readers;
 pub mod registry;
 mod spec;
 pub mod splits;
-#[allow(dead_code, reason = "its users come next")]
-mod readers;
-pub mod native;
 
 #[cfg(test)]
 #[path = "../tests/data/files.rs"]
@@ -30,6 +27,7 @@ mod npz_files;
 pub use cache::{Cache, DATA_VARIABLE};
 pub use error::{DataError, Place};
 pub use generate::{Generator, generate};
+pub use load::{Source, load};
+pub use native::Native;
 pub use noise::Noise;
 pub use splits::SplitRule;
-pub use native::Native;

@@ -1,7 +1,3 @@
-//! One file per format: each turns files as their authors wrote them into a dataset.
-
-pub(crate) mod pickle;
-pub(crate) mod planetoid;
 //! Files as others publish them, one reader per layout.
 
 pub(crate) mod geom_gcn;
@@ -10,4 +6,6 @@ pub(crate) mod heterophilous;
 pub(crate) mod npz;
 pub(crate) mod ogb;
 mod parts;
+pub(crate) mod pickle;
+pub(crate) mod planetoid;
 pub(crate) mod text;

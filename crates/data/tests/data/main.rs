@@ -3,8 +3,8 @@
 mod fetch;
 mod files;
 mod generate;
-mod noise;
-mod splits;
-mod registry;
 mod native;
+mod noise;
+mod registry;
 mod samples;
+mod splits;

@@ -1,24 +1,20 @@
 //! Small valid files for every reader.
 
-use std::io::{Cursor, Write};
-
-use zip::ZipWriter;
-use zip::write::SimpleFileOptions;
 #[path = "../data/npz_files.rs"]
 mod npz_files;
-
-use std::io::Write;
-
-use flate2::Compression;
-use flate2::write::GzEncoder;
-use npz_files::{floats, gnn_benchmark_arrays, heterophilous_arrays, ints, npy, npy_in, npz};
 #[path = "../data/samples.rs"]
 mod samples;
 
 use std::fs;
+use std::io::{Cursor, Write};
 use std::path::Path;
 
 use edgepace_data::native::save;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use npz_files::{floats, gnn_benchmark_arrays, heterophilous_arrays, ints, npy, npy_in, npz};
+use zip::ZipWriter;
+use zip::write::SimpleFileOptions;
 
 /// Valid inputs of the fuzz target of that name.
 pub(crate) fn of(target: &str) -> Vec<Vec<u8>> {

@@ -1,0 +1,108 @@
+//! From a name to a dataset: a set of the registry, a generator with its settings, or a file of one's own.
+
+use std::path::{Path, PathBuf};
+
+use edgepace_graph::Dataset;
+
+use crate::error::{format_error, request_error};
+use crate::generate::Generator;
+use crate::native::Native;
+use crate::readers::{geom_gcn, gnn_benchmark, heterophilous, ogb, planetoid};
+use crate::registry::{self, Layout, Set};
+use crate::{Cache, DataError, Place};
+
+/// What a dataset's name means.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Source {
+    /// A set of the registry, as `cora`.
+    Set(&'static Set),
+    /// A graph that is made, as `synthetic:homophily=0.3`.
+    Generator(Generator),
+    /// A graph file, as `my.graph`.
+    File(PathBuf),
+}
+
+impl Source {
+    /// What `name` means. A name that ends in `.graph` or has a folder in it is a file.
+    ///
+    /// # Errors
+    /// A name that is none of these, or a generator with settings that it does not have.
+    pub fn parse(name: &str) -> Result<Source, DataError> {
+        if let Some(set) = registry::find(name) {
+            return Ok(Source::Set(set));
+        }
+        let path = Path::new(name);
+        if path.extension().is_some_and(|extension| extension == "graph") || path.components().count() > 1 {
+            return Ok(Source::File(path.to_owned()));
+        }
+        if let Some(generator) = Generator::parse(name)? {
+            return Ok(Source::Generator(generator));
+        }
+        let expected = "a name that `edgepace data list` shows, `synthetic:…`, or a `.graph` file";
+        let help = match registry::suggest(name) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => "`edgepace data import` makes a graph file of your own tables".to_owned(),
+        };
+        Err(request_error("dataset", name, expected).with_help(help))
+    }
+
+    /// The dataset. Files of the registry's sets are looked for in `cache` and never fetched here.
+    ///
+    /// # Errors
+    /// Files that are missing, damaged or hold something else than the set; settings that no graph can have.
+    pub fn load(&self, cache: &Cache) -> Result<Dataset, DataError> {
+        match self {
+            Source::Set(set) => read(set, cache),
+            Source::Generator(generator) => generator.dataset(),
+            Source::File(path) => {
+                let native = Native::open(path)?;
+                native.verify()?;
+                native.dataset()
+            }
+        }
+    }
+}
+
+/// The dataset of that name; see [`Source`].
+///
+/// # Errors
+/// As [`Source::parse`] and [`Source::load`].
+pub fn load(name: &str, cache: &Cache) -> Result<Dataset, DataError> {
+    Source::parse(name)?.load(cache)
+}
+
+/// Reads a set of the registry from its files, and holds it to the checksum of what upstream has.
+fn read(set: &'static Set, cache: &Cache) -> Result<Dataset, DataError> {
+    let files: Vec<PathBuf> = set.files.iter().map(|file| cache.installed(set, file)).collect();
+    if let Some(missing) = files.iter().find(|file| !file.exists()) {
+        let found = format!("no {}", missing.display());
+        let help = format!("fetch it with `edgepace data get {}`", set.name);
+        return Err(format_error(cache.root(), Place::Whole, format!("the files of {}", set.title), found)
+            .with_help(help));
+    }
+    let folder = cache.root().join(set.origin.folder);
+    let dataset = match set.layout {
+        Layout::Planetoid => planetoid::read(&folder, set.name),
+        Layout::GnnBenchmark => gnn_benchmark::read(&files[0], set.name),
+        Layout::Heterophilous => heterophilous::read(&files[0], set.name),
+        Layout::GeomGcn => geom_gcn::read(&folder, upstream_name(set)),
+        Layout::Ogb => ogb::read(&files[0], set.name),
+    }?;
+    if let Some(expected) = set.checksum {
+        let found = dataset.checksum();
+        if found != expected {
+            let expected = format!("{} with content {expected}", set.title);
+            let help = format!("remove the file and fetch it again with `edgepace data get {}`", set.name);
+            return Err(format_error(&files[0], Place::Whole, expected, found).with_help(help));
+        }
+    }
+    Ok(dataset.renamed(set.name))
+}
+
+/// Geom-GCN calls Actor «film».
+fn upstream_name(set: &Set) -> &'static str {
+    match set.name.trim_end_matches("-geom-gcn") {
+        "actor" => "film",
+        _ => set.name.trim_end_matches("-geom-gcn"),
+    }
+}
