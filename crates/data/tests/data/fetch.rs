@@ -313,6 +313,16 @@ fn a_server_that_falls_silent_is_given_up() {
 }
 
 #[test]
+fn a_server_that_does_not_speak_tls_is_an_error() {
+    let mut server = Server::start(|_| Reply::whole(&content()));
+    server.url = server.url.replace("http://", "https://");
+    let (_folder, cache) = cache();
+    let error = run(&set(known(&content()), &[&server]), &cache).unwrap_err().to_string();
+    assert!(error.contains(&server.url), "{error}");
+    assert!(left(&cache).is_empty());
+}
+
+#[test]
 fn offline_says_what_is_missing_and_where_it_was_looked_for() {
     let server = Server::start(|_| Reply::whole(&content()));
     let (_folder, cache) = cache();
