@@ -2,3 +2,7 @@
 
 pub(crate) mod pickle;
 pub(crate) mod planetoid;
+
+#[cfg(test)]
+#[path = "../../tests/common/pickles.rs"]
+mod pickles;

@@ -49,7 +49,7 @@ pub(crate) fn csr(rows: usize, cols: usize, offsets: &[i32], columns: &[i32], va
 pub(crate) fn diagonal(cols: usize, values: &[f32]) -> Vec<u8> {
     let rows = i32::try_from(values.len()).expect("a small matrix");
     let offsets: Vec<i32> = (0..=rows).collect();
-    let columns: Vec<i32> = (0..values.len()).map(|row| (row % cols) as i32).collect();
+    let columns: Vec<i32> = (0..cols as u16).cycle().take(values.len()).map(i32::from).collect();
     csr(values.len(), cols, &offsets, &columns, values)
 }
 

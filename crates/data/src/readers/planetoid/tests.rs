@@ -1,11 +1,10 @@
 use std::time::{Duration, Instant};
 
 use super::*;
+use crate::readers::pickles;
 
 #[path = "../../../tests/data/files.rs"]
 mod files;
-#[path = "../../../tests/common/pickles.rs"]
-mod pickles;
 
 fn small(change: impl FnOnce(&mut [Vec<u8>; 8])) -> Result<Dataset, DataError> {
     let mut parts = pickles::set();
