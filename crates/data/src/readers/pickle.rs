@@ -23,7 +23,7 @@ use std::path::Path;
 use crate::DataError;
 use crate::error::{Place, format_error};
 use array::{Array, Dtype};
-pub(crate) use convert::{Adjacency, Matrix};
+pub(crate) use convert::Matrix;
 use globals::Global;
 use machine::Machine;
 

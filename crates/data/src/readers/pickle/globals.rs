@@ -100,14 +100,11 @@ impl Machine<'_> {
             }
             _ => None,
         };
-        match object {
-            Some(object) => self.store(object),
-            None => {
-                let expected =
-                    format!("arguments of `{}` as numpy, scipy and Python write them", function.name());
-                Err(self.refuse(expected, "others"))
-            }
+        if let Some(object) = object {
+            return self.store(object);
         }
+        let expected = format!("arguments of `{}` as numpy, scipy and Python write them", function.name());
+        Err(self.refuse(expected, "others"))
     }
 
     fn scalar(&self, dtype: Id, data: Id) -> Option<Value> {
@@ -153,20 +150,16 @@ impl Machine<'_> {
             },
             _ => None,
         };
-        match made {
-            Some(object) => {
-                *self.heap.get_mut(id) = object;
-                Ok(())
-            }
-            None => {
-                let expected = match self.heap.get(id) {
-                    Object::Array(_) => "shape of one or two sizes, numpy type, order and bytes of an array",
-                    Object::Dtype(_) => "byte order `<`, `>` or `|` of a numpy type",
-                    Object::Csr(_) => "a dictionary of the attributes of a CSR matrix",
-                    _ => "an array, a numpy type or a CSR matrix to give a state to",
-                };
-                Err(self.refuse(expected, self.heap.describe(state)))
-            }
+        if let Some(object) = made {
+            *self.heap.get_mut(id) = object;
+            return Ok(());
         }
+        let expected = match self.heap.get(id) {
+            Object::Array(_) => "shape of one or two sizes, numpy type, order and bytes of an array",
+            Object::Dtype(_) => "byte order `<`, `>` or `|` of a numpy type",
+            Object::Csr(_) => "a dictionary of the attributes of a CSR matrix",
+            _ => "an array, a numpy type or a CSR matrix to give a state to",
+        };
+        Err(self.refuse(expected, self.heap.describe(state)))
     }
 }

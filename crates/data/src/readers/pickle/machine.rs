@@ -227,16 +227,11 @@ impl<'a> Machine<'a> {
 
     fn take(&mut self, size: usize) -> Result<&'a [u8], DataError> {
         let rest = &self.bytes[self.next..];
-        match rest.get(..size) {
-            Some(taken) => {
-                self.next += size;
-                Ok(taken)
-            }
-            None => {
-                let found = format!("{} until the end of the file", rest.len());
-                Err(self.refuse(format!("{size} more bytes"), found))
-            }
+        if let Some(taken) = rest.get(..size) {
+            self.next += size;
+            return Ok(taken);
         }
+        Err(self.refuse(format!("{size} more bytes"), format!("{} until the end of the file", rest.len())))
     }
 
     fn array<const SIZE: usize>(&mut self) -> Result<[u8; SIZE], DataError> {
