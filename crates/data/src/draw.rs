@@ -130,7 +130,7 @@ fn remove_known(fresh: &mut Vec<u64>, known: &[u64]) {
 }
 
 /// Adds `fresh` to `keys`; both are ascending and have nothing in common.
-fn merge(keys: &mut Vec<u64>, fresh: Vec<u64>) {
+pub(crate) fn merge(keys: &mut Vec<u64>, fresh: Vec<u64>) {
     if keys.is_empty() {
         *keys = fresh;
         return;

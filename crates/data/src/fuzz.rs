@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use crate::DataError;
 use crate::readers::{pickle::Pickle, planetoid};
+use crate::{DataError, Generator, Noise, SplitRule};
 
 /// A reader that takes whatever bytes it is given.
 #[derive(Clone, Copy)]
@@ -21,6 +21,7 @@ pub struct Target {
 pub const TARGETS: &[Target] = &[
     Target { name: "pickle", read: pickle, expansion: PICKLE },
     Target { name: "planetoid", read: planetoid, expansion: PICKLE },
+    Target { name: "specs", read: specs, expansion: 64 },
 ];
 
 /// An instruction of one byte may make an object, put it on the stack and into the memo, and all three grow by doubling.
@@ -41,4 +42,19 @@ fn planetoid(mut bytes: &[u8]) -> Result<(), DataError> {
         (*piece, bytes) = rest.split_at((u32::from_le_bytes(*size) as usize).min(rest.len()));
     }
     planetoid::from_pieces(pieces).map(drop)
+}
+
+/// Descriptions of a generated graph, of noise and of a split, one per line. They must read what they write.
+fn specs(bytes: &[u8]) -> Result<(), DataError> {
+    let text = String::from_utf8_lossy(bytes);
+    let mut lines = text.lines();
+    let [generator, noise, split] = [(); 3].map(|()| lines.next().unwrap_or_default());
+    if let Some(generator) = Generator::parse(generator)? {
+        assert_eq!(Generator::parse(&generator.to_string())?, Some(generator));
+    }
+    let noise: Noise = noise.parse()?;
+    assert_eq!(noise.to_string().parse::<Noise>()?, noise);
+    let split: SplitRule = split.parse()?;
+    assert_eq!(split.to_string().parse::<SplitRule>()?, split);
+    Ok(())
 }
