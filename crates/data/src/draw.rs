@@ -130,7 +130,7 @@ fn remove_known(fresh: &mut Vec<u64>, known: &[u64]) {
 }
 
 /// Adds `fresh` to `keys`; both are ascending and have nothing in common.
-fn merge(keys: &mut Vec<u64>, fresh: Vec<u64>) {
+pub(crate) fn merge(keys: &mut Vec<u64>, fresh: Vec<u64>) {
     if keys.is_empty() {
         *keys = fresh;
         return;
@@ -179,7 +179,9 @@ mod tests {
                 let draw = |[a, b, ..]: [u32; 4]| Some(scale(a, b, 12)).filter(|&key| key < 10);
                 let keys = uniform(stream, count, 10, draw, || (0..10).collect());
                 assert_eq!(keys.len(), count);
-                keys.iter().for_each(|&key| times[key as usize] += 1);
+                for key in keys {
+                    times[key as usize] += 1;
+                }
             }
             // Five standard deviations of a binomial.
             let (mean, spread) = (400.0 * count as f64, (40.0 * count as f64 * (10 - count) as f64).sqrt());
@@ -194,8 +196,8 @@ mod tests {
             assert_eq!(choose(stream, 20, count).iter().filter(|&&chosen| chosen).count(), count);
         }
         let mut order = permutation(stream, 100);
-        assert_ne!(order, Vec::from_iter(0..100));
+        assert_ne!(order, (0..100).collect::<Vec<u32>>());
         order.sort_unstable();
-        assert_eq!(order, Vec::from_iter(0..100));
+        assert_eq!(order, (0..100).collect::<Vec<u32>>());
     }
 }

@@ -14,6 +14,8 @@ use crate::{DataError, Native};
 
 /// What packed arrays may need: 1032 bytes per byte, twice while a vector grows, as 4-byte numbers made of single bytes.
 const PACKED: usize = 1032 * 12;
+use crate::readers::{pickle::Pickle, planetoid};
+use crate::{DataError, Generator, Noise, SplitRule};
 
 /// A reader that takes whatever bytes it is given.
 #[derive(Clone, Copy)]
@@ -38,6 +40,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "ogb_csv", read: read_ogb_csv, expansion: PACKED },
     Target { name: "native", read: native, expansion: 32 },
     Target { name: "unpack", read: unpack, expansion: 64 },
+    Target { name: "specs", read: specs, expansion: 64 },
 ];
 
 /// An instruction of one byte may make an object, put it on the stack and into the memo, and all three grow by doubling.
@@ -108,5 +111,17 @@ fn native(bytes: &[u8]) -> Result<(), DataError> {
     let native = Native::from_bytes(input(), bytes)?;
     native.verify()?;
     native.dataset()?.checksum();
+/// Descriptions of a generated graph, of noise and of a split, one per line. They must read what they write.
+fn specs(bytes: &[u8]) -> Result<(), DataError> {
+    let text = String::from_utf8_lossy(bytes);
+    let mut lines = text.lines();
+    let [generator, noise, split] = [(); 3].map(|()| lines.next().unwrap_or_default());
+    if let Some(generator) = Generator::parse(generator)? {
+        assert_eq!(Generator::parse(&generator.to_string())?, Some(generator));
+    }
+    let noise: Noise = noise.parse()?;
+    assert_eq!(noise.to_string().parse::<Noise>()?, noise);
+    let split: SplitRule = split.parse()?;
+    assert_eq!(split.to_string().parse::<SplitRule>()?, split);
     Ok(())
 }

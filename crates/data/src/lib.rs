@@ -1,6 +1,11 @@
 //! Where graphs come from: readers, downloads, import, generator, noise, splits.
 
 mod atomic;
+#![allow(
+    clippy::result_large_err,
+    reason = "an error names file, place, expected, found and help; it is rare"
+)]
+
 mod cache;
 mod draw;
 mod error;

@@ -85,7 +85,7 @@ mod tests {
             assert_eq!(graph, Graph::undirected(nodes as usize, &a, &b).unwrap());
             let targets = graph.targets();
             let back = forward_edges(&graph).map(|edge| key(graph.sources()[edge], targets[edge]));
-            assert_eq!(Vec::from_iter(back), keys);
+            assert_eq!(back.collect::<Vec<_>>(), keys);
         }
     }
 }

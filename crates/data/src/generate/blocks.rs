@@ -11,11 +11,10 @@ use std::fmt;
 
 use edgepace_graph::random::{Purpose, Stream};
 use edgepace_graph::{Dataset, Dropped, Features, Labels};
-use rayon::prelude::*;
 
 use super::power_law::PowerLaw;
 use super::{Dealt, MOST_EDGES, MOST_FEATURES, MOST_NODES, features};
-use crate::draw::{Drawn, distinct, scale};
+use crate::draw::{Drawn, distinct, merge, scale};
 use crate::pairs::{pair, undirected};
 use crate::spec::Spec;
 use crate::{DataError, error::request_error};
@@ -64,35 +63,31 @@ impl Blocks {
     pub fn dataset(&self) -> Result<Dataset, DataError> {
         let dealt = Dealt::new(self.nodes, self.classes, self.seed);
         let ends = 2.0 * self.edges.max(1) as f64 / self.classes as f64;
-        let laws: Vec<PowerLaw> =
-            (0..self.classes).map(|class| PowerLaw::new(dealt.size(class), self.exponent, ends)).collect();
+        // Class sizes differ by one at most, and the last class has the smallest.
+        let small = dealt.size(self.classes - 1);
+        let laws = [small, small + 1].map(|size| PowerLaw::new(size, self.exponent, ends));
+        let law = |class: usize| &laws[dealt.size(class) - small];
         let within = (self.homophily * self.edges as f64).round() as usize;
         let classes = self.classes as u64;
-        let draw = |stream: Stream, same: bool| {
-            let laws = &laws;
-            let dealt = &dealt;
-            move |position: u64| {
-                let [a, b, c, d] = stream.block(2 * position);
-                let [p, q, r, s] = stream.block(2 * position + 1);
-                let from = scale(p, q, classes) as usize;
-                let step = if same { 0 } else { 1 + scale(r, s, classes - 1) as usize };
-                let to = (from + step) % self.classes;
-                pair(dealt.member(from, laws[from].rank(a, b)), dealt.member(to, laws[to].rank(c, d)))
-            }
+        let draw = |stream: Stream, same: bool, position: u64| {
+            let [a, b, c, d] = stream.block(2 * position);
+            let [p, q, r, s] = stream.block(2 * position + 1);
+            let from = scale(p, q, classes) as usize;
+            let step = if same { 0 } else { 1 + scale(r, s, classes - 1) as usize };
+            let to = (from + step) % self.classes;
+            pair(dealt.member(from, law(from).rank(a, b)), dealt.member(to, law(to).rank(c, d)))
         };
         let drawn = |index: u32, count: usize| {
             let stream = Stream::new(self.seed, Purpose::GeneratedEdges, index);
-            distinct(count, draw(stream, index == 0)).map_err(|reached| {
+            distinct(count, |position| draw(stream, index == 0, position)).map_err(|reached| {
                 let kind = if index == 0 { "within" } else { "between" };
                 too_dense("blocks: edges", self.edges, &format!("{reached} edges {kind} classes"), count)
             })
         };
         let Drawn { mut keys, repeats, nothing } = drawn(0, within)?;
         let other = drawn(1, self.edges - within)?;
-        keys.extend_from_slice(&other.keys);
         let dropped = Dropped { duplicates: repeats + other.repeats, loops: nothing + other.nothing };
-        drop(other.keys);
-        keys.par_sort_unstable();
+        merge(&mut keys, other.keys);
         let graph = undirected(self.nodes, &keys, dropped)?;
         drop(keys);
         let labels = dealt.labels();

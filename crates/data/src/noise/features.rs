@@ -37,7 +37,9 @@ fn shake(dense: &DenseFeatures, amount: f64, noise: Stream) -> Result<DenseFeatu
             *deviation += (f64::from(value) - mean) * (f64::from(value) - mean) / rows as f64;
         }
     }
-    deviations.iter_mut().for_each(|deviation| *deviation = deviation.sqrt());
+    for deviation in &mut deviations {
+        *deviation = deviation.sqrt();
+    }
     let shaken = |(position, &value): (usize, &f32)| {
         (f64::from(value) + amount * deviations[position % cols] * noise.normal(position as u64)) as f32
     };

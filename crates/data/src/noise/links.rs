@@ -16,7 +16,7 @@ const MOST_LISTED: u64 = 1 << 34;
 /// Undirected pairs or directed edges: each with its key and its id in the original graph, or [`ADDED`]; ascending.
 pub(super) struct Links<'a> {
     original: &'a Graph,
-    links: Vec<(u64, u32)>,
+    list: Vec<(u64, u32)>,
     directed: bool,
 }
 
@@ -25,16 +25,16 @@ impl<'a> Links<'a> {
         let directed = original.twins().is_none();
         let targets = original.targets();
         let link = |edge: usize| (key(original.sources()[edge], targets[edge]), edge as u32);
-        let links = if directed {
+        let list = if directed {
             (0..original.edges()).map(link).collect()
         } else {
             forward_edges(original).map(link).collect()
         };
-        Links { original, links, directed }
+        Links { original, list, directed }
     }
 
     pub(super) fn len(&self) -> usize {
-        self.links.len()
+        self.list.len()
     }
 
     /// Removes exactly `count` of the links that `may_go`.
@@ -49,7 +49,7 @@ impl<'a> Links<'a> {
             let (source, target) = ends(key);
             may_go(source, target)
         };
-        let candidates = self.links.iter().filter(|link| open(link)).count();
+        let candidates = self.list.iter().filter(|link| open(link)).count();
         if candidates < count {
             let found = format!("{count} edges to remove");
             return Err(request_error(
@@ -59,7 +59,7 @@ impl<'a> Links<'a> {
             ));
         }
         let mut goes = choose(stream, candidates, count).into_iter();
-        self.links.retain(|link| !open(link) || !goes.next().unwrap_or(false));
+        self.list.retain(|link| !open(link) || !goes.next().unwrap_or(false));
         Ok(())
     }
 
@@ -73,7 +73,7 @@ impl<'a> Links<'a> {
         pairs: u64,
         may_come: impl Fn(u32, u32) -> bool + Sync,
     ) -> Result<(), DataError> {
-        let added: Vec<u64> = self.links.iter().filter(|link| link.1 == ADDED).map(|link| link.0).collect();
+        let added: Vec<u64> = self.list.iter().filter(|link| link.1 == ADDED).map(|link| link.0).collect();
         let (original, directed) = (self.original, self.directed);
         let is_free = |source: u32, target: u32| {
             source != target
@@ -83,11 +83,11 @@ impl<'a> Links<'a> {
                 && added.binary_search(&key(source, target)).is_err()
         };
         let old = Links::of(original);
-        let known = old.links.iter().map(|link| link.0).chain(added.iter().copied());
+        let known = old.list.iter().map(|link| link.0).chain(added.iter().copied());
         let taken = known.map(ends).filter(|&(source, target)| may_come(source, target)).count();
         let all = if directed { 2 * pairs } else { pairs };
         let available = all.saturating_sub(taken as u64);
-        let edges = self.links.len().saturating_add(count).saturating_mul(if directed { 1 } else { 2 });
+        let edges = self.list.len().saturating_add(count).saturating_mul(if directed { 1 } else { 2 });
         if count as u64 > available || edges >= u32::MAX as usize {
             let found = format!("{count} edges to add");
             let most = available.min((u32::MAX as u64 - 1) / 2);
@@ -111,15 +111,15 @@ impl<'a> Links<'a> {
             let (source, target) = if directed { (a, b) } else { (a.min(b), a.max(b)) };
             is_free(source, target).then(|| key(source, target))
         };
-        let list = || {
+        let all_free = || {
             let nodes = nodes as u32;
             let free = |target| (0..nodes).filter(move |&source| is_free(source, target));
             let free = &free;
             (0..nodes).flat_map(|target| free(target).map(move |source| key(source, target))).collect()
         };
-        let keys = uniform(stream, count, available, draw, list);
-        self.links.extend(keys.into_iter().map(|key| (key, ADDED)));
-        self.links.par_sort_unstable();
+        let keys = uniform(stream, count, available, draw, all_free);
+        self.list.extend(keys.into_iter().map(|key| (key, ADDED)));
+        self.list.par_sort_unstable();
         Ok(())
     }
 
@@ -127,10 +127,10 @@ impl<'a> Links<'a> {
     pub(super) fn into_dataset(self, dataset: Dataset, mark: bool) -> Result<Dataset, DataError> {
         let nodes = self.original.nodes();
         let graph = if self.directed {
-            let (sources, targets): (Vec<u32>, Vec<u32>) = self.links.iter().map(|link| ends(link.0)).unzip();
+            let (sources, targets): (Vec<u32>, Vec<u32>) = self.list.iter().map(|link| ends(link.0)).unzip();
             Graph::from_edges(nodes, &sources, &targets)?
         } else {
-            let keys: Vec<u64> = self.links.iter().map(|link| link.0).collect();
+            let keys: Vec<u64> = self.list.iter().map(|link| link.0).collect();
             undirected(nodes, &keys, Dropped::default())?
         };
         let old_of = self.origins(&graph);
@@ -159,12 +159,12 @@ impl<'a> Links<'a> {
     /// For each edge of the new graph its id in the original one, or [`ADDED`].
     fn origins(&self, graph: &Graph) -> Vec<u32> {
         if self.directed {
-            return self.links.iter().map(|link| link.1).collect();
+            return self.list.iter().map(|link| link.1).collect();
         }
         let (old_twins, twins) =
             (self.original.twins().unwrap_or_default(), graph.twins().unwrap_or_default());
         let mut old_of = vec![ADDED; graph.edges()];
-        for (edge, &(_, old)) in forward_edges(graph).zip(&self.links) {
+        for (edge, &(_, old)) in forward_edges(graph).zip(&self.list) {
             if old != ADDED {
                 old_of[edge] = old;
                 old_of[twins[edge] as usize] = old_twins[old as usize];

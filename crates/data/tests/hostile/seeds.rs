@@ -43,6 +43,7 @@ pub(crate) fn of(target: &str) -> Vec<Vec<u8>> {
             let sized = |part: &Vec<u8>| [&(part.len() as u32).to_le_bytes(), &part[..]].concat();
             vec![pickles::set().iter().flat_map(sized).collect()]
         }
+        "specs" => specs(),
         other => panic!("no seeds for {other}"),
     }
 }
@@ -95,4 +96,11 @@ fn written(write: impl FnOnce(&Path)) -> Vec<u8> {
     let path = folder.path().join("seed");
     write(&path);
     fs::read(path).unwrap()
+fn specs() -> Vec<Vec<u8>> {
+    let texts = [
+        "synthetic:homophily=0.3,law=inverse,seed=0,nodes=500\nfake=1,delete=0.1,flip=0.05,seed=7\nkfold:5:0:stratified",
+        "blocks:nodes=100,edges=300,exponent=2.5\ndice=0.2,perturb=0.1\nfraction:1/3:0.2:seed=9",
+        "scale-free:nodes=100,features=3\n\nper-class:20:500:1000",
+    ];
+    texts.map(|text| text.as_bytes().to_vec()).to_vec()
 }
