@@ -1,5 +1,10 @@
 //! Where graphs come from: readers, downloads, import, generator, noise, splits.
 
+#![allow(
+    clippy::result_large_err,
+    reason = "an error names file, place, expected, found and help; it is rare"
+)]
+
 #[allow(dead_code, reason = "its users come next")]
 mod error;
 #[doc(hidden)]

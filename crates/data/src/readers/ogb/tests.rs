@@ -213,7 +213,7 @@ fn lines_per_second() {
     };
     let (mut edges, mut values) = (String::new(), String::new());
     for _ in 0..EDGES {
-        edges.push_str(&format!("{},{}\n", below(NODES), below(NODES)));
+        edges.extend([below(NODES).to_string(), ",".to_owned(), below(NODES).to_string(), "\n".to_owned()]);
         let row: Vec<String> = (0..8).map(|_| format!("0.{:03}", below(1000))).collect();
         values.push_str(&row.join(","));
         values.push('\n');
