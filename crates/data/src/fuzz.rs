@@ -8,8 +8,9 @@ use crate::readers::npz::{self, Npz};
 use crate::readers::text::Lines;
 use crate::readers::{gnn_benchmark, heterophilous, ogb};
 
-/// What packed arrays may need: 1032 bytes per byte, twice while a vector grows, as 4-byte numbers made of single bytes.
-const PACKED: usize = 1032 * 12;
+/// What packed data may need: deflate makes up to 1032 bytes of one, each can stand for a number of 8 bytes, and a vector
+/// that grows is there twice or three times.
+const PACKED: usize = 1032 * 24;
 
 /// A reader that takes whatever bytes it is given.
 #[derive(Clone, Copy)]
