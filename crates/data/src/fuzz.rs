@@ -16,6 +16,9 @@ use crate::{DataError, Native};
 const PACKED: usize = 1032 * 12;
 use crate::readers::{pickle::Pickle, planetoid};
 use crate::{DataError, Generator, Noise, SplitRule};
+/// What packed data may need: deflate makes up to 1032 bytes of one, each can stand for a number of 8 bytes, and a vector
+/// that grows is there twice or three times.
+const PACKED: usize = 1032 * 24;
 
 /// A reader that takes whatever bytes it is given.
 #[derive(Clone, Copy)]

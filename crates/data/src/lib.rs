@@ -8,6 +8,7 @@ mod atomic;
 
 mod cache;
 mod draw;
+#[allow(dead_code, reason = "its users come next")]
 mod error;
 pub mod fetch;
 #[doc(hidden)]

@@ -24,14 +24,16 @@ use crate::DataError;
 use crate::error::{Place, format_error, graph_error, io_error};
 
 /// The sets whose number of classes is known: a class beyond it is an error.
-const CLASSES: [(&str, usize); 2] = [("ogbn-arxiv", 40), ("ogbn-products", 47)];
+const CLASSES: [(&str, usize); 2] = [("arxiv", 40), ("products", 47)];
 
 /// Reads a set from the folder that has `raw` and `split`; the dataset gets the given name, its splits that of their
 /// scheme: `time` for ogbn-arxiv, `species` for ogbn-proteins.
 pub(crate) fn read(folder: &Path, name: &str) -> Result<Dataset, DataError> {
     let raw = folder.join("raw");
     let open = |file: &str| GzLines::open_gz(&raw.join(file));
-    let classes = CLASSES.iter().find(|(known, _)| *known == name).map(|&(_, classes)| classes);
+    // OGB itself writes both ogbn-arxiv and ogbn_arxiv.
+    let short = name.trim_start_matches("ogbn").trim_start_matches(['-', '_']);
+    let classes = CLASSES.iter().find(|(known, _)| *known == short).map(|&(_, classes)| classes);
     // One line per node: only then is the announced number of nodes used for anything.
     let nodes = count(open("num-node-list.csv.gz")?)?;
     let labels = node_labels(open("node-label.csv.gz")?, Some(nodes), classes)?;

@@ -176,8 +176,7 @@ pub(crate) fn float(field: &[u8]) -> Option<f64> {
     let field = field.trim_ascii();
     let (negative, digits) = match field {
         [b'-', rest @ ..] => (true, rest),
-        [b'+', rest @ ..] => (false, rest),
-        rest => (false, rest),
+        [b'+', rest @ ..] | rest => (false, rest),
     };
     let (mut value, mut point) = (0_u64, None);
     let simple = !digits.is_empty() && digits.len() <= 16;

@@ -75,7 +75,8 @@ fn matrices() -> Vec<Vec<u8>> {
     vec![
         floats("(2, 2)", &[1.0, 2.0, 3.0, 4.0]),
         npy_in("True", ">i2", "(2, 2)", &[0, 1, 0, 2, 0, 3, 0, 4]),
-        npz(&[("x", floats("(1, 64)", &[0.0; 64]))], true),
+        // Few bytes of input for many values.
+        npz(&[("x", npy("|u1", "(300, 300)", &vec![0; 90_000]))], true),
         sparse("csr", [("indices", ints("(2,)", &[2, 0])), ("indptr", ints("(3,)", &[0, 1, 2]))]),
         sparse("csc", [("indices", ints("(2,)", &[1, 0])), ("indptr", ints("(4,)", &[0, 1, 1, 2]))]),
         sparse("coo", [("row", ints("(2,)", &[1, 0])), ("col", ints("(2,)", &[2, 0]))]),
@@ -84,7 +85,9 @@ fn matrices() -> Vec<Vec<u8>> {
 
 fn tables() -> Vec<Vec<u8>> {
     let plain = [&b"0,1,0\n1,1,0\n0,0,1\n"[..], b"0\n1\n2.0\n1\n"];
-    let packed = plain.map(|text| {
+    // Few bytes of input for many lines.
+    let long = b"0,1\n".repeat(20_000);
+    let packed = [plain[0], plain[1], &long].map(|text| {
         let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
         encoder.write_all(text).expect("memory");
         encoder.finish().expect("memory")

@@ -1,6 +1,6 @@
 use std::path::Path;
 
-use edgepace_graph::{Dataset, Features, Labels};
+use edgepace_graph::{Dataset, Features, Labels, Split};
 
 use super::{read, read_from};
 use crate::DataError;
@@ -25,7 +25,7 @@ fn a_small_file_gives_its_graph_features_and_splits() {
     assert_eq!((dataset.graph().edges(), dataset.labels().width()), (4, 3));
     let Features::Sparse(sparse) = &**dataset.features() else { panic!("2 of 20 values are stored sparse") };
     assert_eq!((sparse.columns(), sparse.values()), (&[1, 2][..], &[0.5, -2.0][..]));
-    let names: Vec<&str> = dataset.splits().iter().map(|split| split.name()).collect();
+    let names: Vec<&str> = dataset.splits().iter().map(Split::name).collect();
     assert_eq!(names, ["geom:0", "geom:1"]);
     let second = dataset.split("geom:1").unwrap();
     assert_eq!((second.train(), second.validation(), second.test()), (&[2][..], &[0][..], &[1, 3][..]));
@@ -94,16 +94,47 @@ fn what_does_not_fit_is_named_with_its_array() {
 #[test]
 fn real_sets_have_their_published_sizes() {
     let Some(folder) = real_data() else { return };
-    // Nodes, edges in both directions, features, classes; values that are not 0; sizes of the first split.
+    // Nodes, edges in both directions, features, classes; sizes of the first split; checksum of what PyTorch Geometric 2.8
+    // makes of the file (`to_undirected`, without self-loops).
     let sets = [
-        ("texas", [183, 558, 1703, 5], [87, 59, 37]),
-        ("wisconsin", [251, 900, 1703, 5], [120, 80, 51]),
-        ("cornell", [183, 554, 1703, 5], [87, 59, 37]),
-        ("actor", [7600, 53318, 932, 5], [3648, 2432, 1520]),
-        ("chameleon_directed", [2277, 62742, 2325, 5], [1092, 729, 456]),
-        ("squirrel_directed", [5201, 396_706, 2089, 5], [2496, 1664, 1041]),
+        (
+            "texas",
+            [183, 558, 1703, 5],
+            [87, 59, 37],
+            "dd17a866d629534d29f309ff9fe521e86675c68fda3d3e562328759229bdb9e6",
+        ),
+        (
+            "wisconsin",
+            [251, 900, 1703, 5],
+            [120, 80, 51],
+            "c3ecd42cb57d10d6f6de718d9e5388606f0f76f79a0574efc0e0be18f9eee6c5",
+        ),
+        (
+            "cornell",
+            [183, 554, 1703, 5],
+            [87, 59, 37],
+            "ea04ee61802c27211f563137b476de6d9a09577633447de1e9b047abb84e40cb",
+        ),
+        (
+            "actor",
+            [7600, 53318, 932, 5],
+            [3648, 2432, 1520],
+            "6fb5a222fa182b0ef917df605c5ba2493bc5357b8e39c9e053d6a14720117b85",
+        ),
+        (
+            "chameleon_directed",
+            [2277, 62742, 2325, 5],
+            [1092, 729, 456],
+            "d0455042c4e1279896a3570a7ba84c29dfc07483335977b8818cdde26203053d",
+        ),
+        (
+            "squirrel_directed",
+            [5201, 396_706, 2089, 5],
+            [2496, 1664, 1041],
+            "9864c613a608619245e252af9c28ed0c61bfe979e7dc24b6f0bf8b051af77ec6",
+        ),
     ];
-    for (name, [nodes, edges, features, classes], sizes) in sets {
+    for (name, [nodes, edges, features, classes], sizes, checksum) in sets {
         let dataset = read(&folder.join(format!("heterophilous/{name}.npz")), name).unwrap();
         assert_eq!((dataset.graph().nodes(), dataset.graph().edges()), (nodes, edges), "{name}");
         assert!(
@@ -113,6 +144,7 @@ fn real_sets_have_their_published_sizes() {
         let Labels::Classes(labels) = &**dataset.labels() else { panic!("{name} has classes") };
         assert_eq!(labels.width(), classes, "{name}");
         assert!((0..classes as u32).all(|class| labels.of().contains(&class)), "{name} has every class");
+        assert_eq!(dataset.checksum(), checksum, "{name}");
         assert_eq!(dataset.splits().len(), 10, "{name}");
         let first = dataset.split("geom:0").unwrap();
         assert_eq!(first.sets().map(|(_, ids)| ids.len()), sizes, "{name}");

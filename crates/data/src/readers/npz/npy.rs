@@ -12,6 +12,8 @@ use crate::error::{Place, format_error, io_error};
 
 /// Bytes that are decoded at once.
 const CHUNK: usize = 1 << 16;
+/// The most characters of an array's name in a message.
+const LONGEST_NAME: usize = 64;
 
 /// Values with their shape, in row-major order.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,11 +31,16 @@ pub(super) struct At<'a> {
 
 impl At<'_> {
     pub(super) fn wrong(self, expected: impl Into<String>, found: impl Into<String>) -> DataError {
-        format_error(self.file, Place::Part(self.key.to_owned()), expected, found)
+        format_error(self.file, Place::Part(self.name()), expected, found)
     }
 
     fn wrong_entry(self, entry: usize, expected: &str, found: String) -> DataError {
-        format_error(self.file, Place::Entry(self.key.to_owned(), entry as u64), expected, found)
+        format_error(self.file, Place::Entry(self.name(), entry as u64), expected, found)
+    }
+
+    /// The array's name, cut when long: it may come from the file.
+    fn name(self) -> String {
+        self.key.chars().take(LONGEST_NAME).collect()
     }
 
     /// What unpacking said: mostly that the file is damaged.
