@@ -10,12 +10,8 @@ use crate::readers::npz::{self, Npz};
 use crate::readers::pickle::Pickle;
 use crate::readers::text::Lines;
 use crate::readers::{gnn_benchmark, heterophilous, ogb, planetoid};
-use crate::{DataError, Native};
+use crate::{DataError, Generator, Native, Noise, SplitRule};
 
-/// What packed arrays may need: 1032 bytes per byte, twice while a vector grows, as 4-byte numbers made of single bytes.
-const PACKED: usize = 1032 * 12;
-use crate::readers::{pickle::Pickle, planetoid};
-use crate::{DataError, Generator, Noise, SplitRule};
 /// What packed data may need: deflate makes up to 1032 bytes of one, each can stand for a number of 8 bytes, and a vector
 /// that grows is there twice or three times.
 const PACKED: usize = 1032 * 24;
@@ -114,6 +110,9 @@ fn native(bytes: &[u8]) -> Result<(), DataError> {
     let native = Native::from_bytes(input(), bytes)?;
     native.verify()?;
     native.dataset()?.checksum();
+    Ok(())
+}
+
 /// Descriptions of a generated graph, of noise and of a split, one per line. They must read what they write.
 fn specs(bytes: &[u8]) -> Result<(), DataError> {
     let text = String::from_utf8_lossy(bytes);

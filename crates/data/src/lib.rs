@@ -1,14 +1,8 @@
 //! Where graphs come from: readers, downloads, import, generator, noise, splits.
 
 mod atomic;
-#![allow(
-    clippy::result_large_err,
-    reason = "an error names file, place, expected, found and help; it is rare"
-)]
-
 mod cache;
 mod draw;
-#[allow(dead_code, reason = "its users come next")]
 mod error;
 pub mod fetch;
 #[doc(hidden)]

@@ -9,7 +9,3 @@ mod parts;
 pub(crate) mod pickle;
 pub(crate) mod planetoid;
 pub(crate) mod text;
-
-#[cfg(test)]
-#[path = "../../tests/common/pickles.rs"]
-mod pickles;

@@ -2,6 +2,8 @@
 
 #[path = "../data/npz_files.rs"]
 mod npz_files;
+#[path = "../common/pickles.rs"]
+mod pickles;
 #[path = "../data/samples.rs"]
 mod samples;
 
@@ -15,8 +17,6 @@ use flate2::write::GzEncoder;
 use npz_files::{floats, gnn_benchmark_arrays, heterophilous_arrays, ints, npy, npy_in, npz};
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
-#[path = "../common/pickles.rs"]
-mod pickles;
 
 /// Valid inputs of the fuzz target of that name.
 pub(crate) fn of(target: &str) -> Vec<Vec<u8>> {
@@ -32,6 +32,7 @@ pub(crate) fn of(target: &str) -> Vec<Vec<u8>> {
         "ogb_csv" => tables(),
         "native" => {
             samples::all().iter().map(|dataset| written(|path| save(dataset, path).unwrap())).collect()
+        }
         "pickle" => {
             let mut seeds = pickles::set()[..7].to_vec();
             seeds.push(pickles::csr(2, 3, &[0, 2, 3], &[2, 0, 1], &[1.0, 2.0, 3.0]));
@@ -55,6 +56,8 @@ fn archive(files: &[(&str, &[u8])]) -> Vec<u8> {
         zip.write_all(bytes).unwrap();
     }
     zip.finish().unwrap().into_inner()
+}
+
 fn both(arrays: &[(&str, Vec<u8>)]) -> Vec<Vec<u8>> {
     vec![npz(arrays, false), npz(arrays, true)]
 }

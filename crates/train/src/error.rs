@@ -1,0 +1,41 @@
+use edgepace_curriculum::CurriculumError;
+use edgepace_graph::GraphError;
+use edgepace_nn::NnError;
+use thiserror::Error;
+
+/// Why a run could not be done.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum TrainError {
+    /// A setting is unknown, of the wrong type, or out of its range. Found before the first epoch.
+    #[error("`{field}` is {found}, expected {expected}")]
+    Config {
+        /// The setting.
+        field: String,
+        /// What was given.
+        found: String,
+        /// What is legal.
+        expected: String,
+    },
+
+    /// Settings that cannot be read: wrong type, unknown name.
+    #[error("setting `{field}`: {reason}")]
+    Settings {
+        /// The setting, or the part that holds it.
+        field: String,
+        /// What is wrong and what is legal.
+        reason: String,
+    },
+
+    /// The model refuses.
+    #[error(transparent)]
+    Model(#[from] NnError),
+
+    /// The curriculum refuses.
+    #[error(transparent)]
+    Curriculum(#[from] CurriculumError),
+
+    /// Graph, features, labels or split do not fit.
+    #[error(transparent)]
+    Graph(#[from] GraphError),
+}

@@ -1,0 +1,121 @@
+//! The loop: written once, for every method.
+
+use std::sync::Arc;
+
+use crate::error::TrainError;
+use crate::event::{Event, Listener, Phase};
+use crate::method::Method;
+use crate::session::{Session, score};
+
+/// The epoch of the best validation score, and what the model was then.
+pub struct Best {
+    /// From 0.
+    pub epoch: u32,
+    /// Validation score; none without validation nodes, where the last epoch counts.
+    pub validation: Option<f64>,
+    /// The name of the structure that it was evaluated on.
+    pub evaluated_on: &'static str,
+    /// All parameters of the model.
+    pub parameters: Vec<f32>,
+    /// The weights of the edges that it was evaluated on; none: 1 everywhere.
+    pub weights: Option<Arc<[f32]>>,
+    /// The logits of all nodes, nodes × outputs.
+    pub logits: Vec<f32>,
+}
+
+/// What training left behind.
+pub(crate) struct Fitted {
+    pub(crate) best: Best,
+    /// The directed edges in the training structure, at each change.
+    pub(crate) edges_history: Vec<(u32, usize)>,
+    pub(crate) epochs: u32,
+}
+
+/// Trains with `method` and keeps the epoch of best validation.
+pub(crate) fn fit(
+    session: &mut Session<'_>,
+    method: &mut dyn Method,
+    phase: Phase,
+    listener: &mut dyn Listener,
+) -> Result<Fitted, TrainError> {
+    let epochs = session.config.epochs;
+    let mut best: Option<Best> = None;
+    let mut edges_history = Vec::new();
+    let mut done = 0;
+    let mut stopped = false;
+    for epoch in 0..epochs {
+        if let Some(update) = method.before(epoch, session)? {
+            edges_history.push((epoch, update.edges));
+            stopped |=
+                !listener.on(&Event::Update { epoch, edges: update.edges, objective: update.objective });
+        }
+        let loss = method.step(epoch, session)?;
+        let validation = evaluate(session, method, epoch, &mut best)?;
+        done = epoch + 1;
+        let edges = method.edges_in(session);
+        stopped |= !listener.on(&Event::Epoch { phase, epoch, epochs, loss, validation, edges });
+        let best_epoch = best.as_ref().map_or(epoch, |best| best.epoch);
+        let patience = session.config.patience;
+        if stopped || (patience > 0 && epoch - best_epoch >= patience) {
+            break;
+        }
+    }
+    let best = best.ok_or_else(|| TrainError::Config {
+        field: "epochs".into(),
+        found: "0".into(),
+        expected: "at least 1".into(),
+    })?;
+    Ok(Fitted { best, edges_history, epochs: done })
+}
+
+/// Evaluates on every structure that the method names; returns the better validation score of this epoch.
+fn evaluate(
+    session: &mut Session<'_>,
+    method: &dyn Method,
+    epoch: u32,
+    best: &mut Option<Best>,
+) -> Result<Option<f64>, TrainError> {
+    let mut of_epoch = None;
+    for on in method.evaluated_on() {
+        let evaluation = session.model.on(on.structure).evaluate();
+        let validation = score(&evaluation, &session.known, session.validation)?;
+        of_epoch = of_epoch.max_by_score(validation);
+        let better = best.as_ref().is_none_or(|best| match (validation, best.validation) {
+            (Some(new), Some(old)) => new > old,
+            (Some(_), None) | (None, None) => true,
+            (None, Some(_)) => false,
+        });
+        if better {
+            let kept = best.take();
+            let (mut parameters, mut logits) = kept.map_or_else(Default::default, |kept| (kept.parameters, kept.logits));
+            logits.clear();
+            for node in 0..session.graph.nodes() {
+                logits.extend_from_slice(evaluation.logits(node));
+            }
+            parameters.clear();
+            parameters.extend_from_slice(session.model.parameter_values());
+            *best = Some(Best {
+                epoch,
+                validation,
+                evaluated_on: on.name,
+                parameters,
+                weights: on.weights,
+                logits,
+            });
+        }
+    }
+    Ok(of_epoch)
+}
+
+trait MaxByScore {
+    fn max_by_score(self, other: Self) -> Self;
+}
+
+impl MaxByScore for Option<f64> {
+    fn max_by_score(self, other: Self) -> Self {
+        match (self, other) {
+            (Some(a), Some(b)) => Some(a.max(b)),
+            (a, b) => a.or(b),
+        }
+    }
+}

@@ -1,0 +1,20 @@
+//! One run: the methods, the loop, what it measures and what it leaves behind.
+mod config;
+mod error;
+mod event;
+mod fit;
+mod memory;
+mod method;
+mod prepare;
+mod run;
+mod session;
+
+pub use config::RunConfig;
+pub use error::TrainError;
+pub use event::{Event, Listener, Phase, Silent};
+pub use fit::Best;
+pub use memory::peak_bytes;
+pub use method::{EdgeReport, EvaluatedOn, METHODS, Method, MethodInfo, Update, find as find_method};
+pub use prepare::Preparation;
+pub use run::{RunResult, Trained, run};
+pub use session::Session;

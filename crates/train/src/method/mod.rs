@@ -1,0 +1,185 @@
+//! The methods: what decides which edges and nodes a model learns from.
+
+mod rcl;
+mod vanilla;
+
+use std::sync::Arc;
+
+use edgepace_nn::{Backbone, StructureId};
+use serde::Serialize;
+
+use crate::config::RunConfig;
+use crate::error::TrainError;
+use crate::event::Listener;
+use crate::session::Session;
+
+pub(crate) use vanilla::Vanilla;
+
+/// A structure to evaluate on.
+#[derive(Clone)]
+pub struct EvaluatedOn {
+    /// Which of the model's structures.
+    pub structure: StructureId,
+    /// Its name in results: `full` or `weighted`.
+    pub name: &'static str,
+    /// Its edge weights; none: 1 everywhere.
+    pub weights: Option<Arc<[f32]>>,
+}
+
+/// Something that proposes a structure (and node weights) for the next epoch and learns from how training goes.
+///
+/// The loop calls `start` once, then for each epoch `before`, `step`, and evaluates on what `evaluated_on` names.
+pub trait Method: Send {
+    /// Makes what it needs before the first epoch. Returns the epochs that it trained for that, if any.
+    ///
+    /// # Errors
+    /// What it needs cannot be made.
+    fn start(&mut self, _session: &mut Session<'_>, _listener: &mut dyn Listener) -> Result<(), TrainError> {
+        Ok(())
+    }
+
+    /// Sets structure and weights for the training step of `epoch`. Returns whether something changed.
+    ///
+    /// # Errors
+    /// The model refuses them.
+    fn before(&mut self, _epoch: u32, _session: &mut Session<'_>) -> Result<Option<Update>, TrainError> {
+        Ok(None)
+    }
+
+    /// The training step; returns the loss.
+    ///
+    /// # Errors
+    /// The model refuses.
+    fn step(&mut self, epoch: u32, session: &mut Session<'_>) -> Result<f64, TrainError> {
+        session.step(StructureId::FIRST, epoch)
+    }
+
+    /// The structures to evaluate on; the best on validation counts, the first one among equals.
+    fn evaluated_on(&self) -> Vec<EvaluatedOn> {
+        vec![EvaluatedOn { structure: StructureId::FIRST, name: "full", weights: None }]
+    }
+
+    /// Directed edges in the training structure.
+    fn edges_in(&self, session: &Session<'_>) -> usize {
+        session.graph.edges()
+    }
+
+    /// What it knows about each edge when training is over.
+    fn edges(&self) -> Option<EdgeReport> {
+        None
+    }
+}
+
+/// A change of the training structure.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Update {
+    /// Directed edges in it from now on.
+    pub edges: usize,
+    /// The objective of Algorithm 1 before and after the step on the mask.
+    pub objective: Option<[f64; 2]>,
+}
+
+/// What a curriculum says about each edge, by edge id; both directions of an undirected edge agree.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EdgeReport {
+    /// R_e of the last update: 0 easy, 1 hard.
+    pub difficulty: Vec<f32>,
+    /// The epoch from which on it was first trained on; `u32::MAX`: never.
+    pub first_epoch: Vec<u32>,
+    /// Its weight at the end.
+    pub weight: Vec<f32>,
+}
+
+/// A method by name.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct MethodInfo {
+    /// What `--method` calls it.
+    pub name: &'static str,
+    /// The backbones that it works with.
+    pub backbones: &'static [&'static str],
+    /// One line on what it does.
+    pub summary: &'static str,
+    /// The names of its presets, the default first.
+    pub presets: &'static [&'static str],
+    #[serde(skip)]
+    make: fn(&RunConfig, u64) -> Result<Box<dyn Method>, TrainError>,
+}
+
+const GRAPH_BACKBONES: &[&str] = &["gcn", "gin", "sage", "pna"];
+
+/// Every method.
+pub const METHODS: &[MethodInfo] = &[
+    MethodInfo {
+        name: "vanilla",
+        backbones: &["gcn", "gin", "sage", "pna", "mlp"],
+        summary: "plain training on all edges",
+        presets: &[],
+        make: |_, _| Ok(Box::new(Vanilla)),
+    },
+    MethodInfo {
+        name: "mlp",
+        backbones: &["gcn", "gin", "sage", "pna", "mlp"],
+        summary: "plain training without any edge: what the graph is worth",
+        presets: &[],
+        make: |_, _| Ok(Box::new(Vanilla)),
+    },
+    MethodInfo {
+        name: "rcl",
+        backbones: GRAPH_BACKBONES,
+        summary: "Relational Curriculum Learning: well-expected edges first",
+        presets: rcl::PRESETS,
+        make: rcl::make,
+    },
+    MethodInfo {
+        name: "random",
+        backbones: GRAPH_BACKBONES,
+        summary: "edges in random order at the pace of rcl: what the order is worth",
+        presets: rcl::PRESETS,
+        make: rcl::make_random,
+    },
+];
+
+/// The method of that name.
+///
+/// # Errors
+/// There is none; the legal names are listed.
+pub fn find(name: &str) -> Result<&'static MethodInfo, TrainError> {
+    METHODS.iter().find(|method| method.name == name).ok_or_else(|| TrainError::Config {
+        field: "method".into(),
+        found: format!("`{name}`"),
+        expected: METHODS.iter().map(|method| method.name).collect::<Vec<_>>().join(", "),
+    })
+}
+
+/// The method that a config asks for, its settings checked.
+pub(crate) fn make(config: &RunConfig, seed: u64) -> Result<Box<dyn Method>, TrainError> {
+    let method = find(&config.method)?;
+    let refuse = |field: &str, found: &str, expected: String| {
+        Err(TrainError::Config { field: field.into(), found: format!("`{found}`"), expected })
+    };
+    if !method.backbones.contains(&config.backbone.name()) {
+        let expected = format!("{} for method {}", method.backbones.join(", "), method.name);
+        return refuse("backbone", config.backbone.name(), expected);
+    }
+    if let Some(preset) = &config.preset
+        && !method.presets.contains(&&preset[..])
+    {
+        let expected = match method.presets {
+            [] => format!("none: method {} has no presets", method.name),
+            presets => presets.join(", "),
+        };
+        return refuse("preset", preset, expected);
+    }
+    if method.presets.is_empty()
+        && let Some(key) = config.settings.keys().next()
+    {
+        return refuse("settings", key, format!("none: method {} has no settings", method.name));
+    }
+    (method.make)(config, seed)
+}
+
+/// The config as the method means it: the edge-free control has a backbone of its own.
+pub(crate) fn resolved(config: &RunConfig) -> RunConfig {
+    let backbone = if config.method == "mlp" { Backbone::Mlp } else { config.backbone };
+    RunConfig { backbone, ..config.clone() }
+}

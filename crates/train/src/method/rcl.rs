@@ -1,0 +1,254 @@
+//! Relational Curriculum Learning (Zhang et al., NeurIPS 2023): edges that the model expects come first, harder ones at a
+//! pace; the curriculum itself is the crate `edgepace-curriculum`.
+//!
+//! A vanilla model, at its epoch of best validation, gives the first embeddings. Every `period` epochs the curriculum is
+//! told what the pretrained or the current model makes of the nodes on the training structure, and proposes the next one:
+//! the selected edges with weights π, compacted into a graph of their own. Evaluation is on all edges with weights π, on
+//! all edges with weight 1, or on both, the better on validation counting.
+
+use std::sync::Arc;
+
+use edgepace_curriculum::{
+    Curriculum, CurriculumConfig, EvaluationGraph, Feedback, Kernel, Order, ResidualTerm, Source,
+};
+use edgepace_graph::{Graph, Labels};
+use edgepace_nn::{Extra, StructureId};
+
+use crate::config::RunConfig;
+use crate::error::TrainError;
+use crate::event::{Listener, Phase};
+use crate::fit::fit;
+use crate::method::{EdgeReport, EvaluatedOn, Method, Update, Vanilla};
+use crate::run::forward;
+use crate::session::Session;
+
+/// The presets, the default first.
+pub(super) const PRESETS: &[&str] = &["edgepace", "posterior", "paper", "official"];
+
+/// The curriculum with the settings of a run.
+pub(super) fn make(config: &RunConfig, seed: u64) -> Result<Box<dyn Method>, TrainError> {
+    with_settings(config, seed, |settings| settings)
+}
+
+/// The same with the edges in random order.
+pub(super) fn make_random(config: &RunConfig, seed: u64) -> Result<Box<dyn Method>, TrainError> {
+    with_settings(config, seed, |settings| CurriculumConfig {
+        order: Order::Random,
+        residual_term: ResidualTerm::Off,
+        ..settings
+    })
+}
+
+fn with_settings(
+    config: &RunConfig,
+    seed: u64,
+    change: impl FnOnce(CurriculumConfig) -> CurriculumConfig,
+) -> Result<Box<dyn Method>, TrainError> {
+    let preset = CurriculumConfig::preset(config.preset.as_deref().unwrap_or(PRESETS[0]))?;
+    let settings = change(config.settings_over(&preset)?);
+    settings.check()?;
+    if settings.residual_term != ResidualTerm::Off && settings.kernel == Kernel::Posterior {
+        return Err(TrainError::Config {
+            field: "residual_term".into(),
+            found: "on".into(),
+            expected: "off for kernel posterior: only terms of embeddings (inner, cosine) join the loss".into(),
+        });
+    }
+    Ok(Box::new(Rcl { settings, seed, state: None }))
+}
+
+struct Rcl {
+    settings: CurriculumConfig,
+    seed: u64,
+    /// Made at the start.
+    state: Option<State>,
+}
+
+struct State {
+    curriculum: Curriculum,
+    /// Parameters of the warm start at its best epoch.
+    pretrained: Option<Vec<f32>>,
+    /// The selected edges, with weights π.
+    training: StructureId,
+    /// All edges, with weights π.
+    weighted: StructureId,
+    weights: Arc<[f32]>,
+    logits: Vec<f32>,
+    losses: Vec<f32>,
+    gradient: Vec<f32>,
+}
+
+impl Method for Rcl {
+    fn start(&mut self, session: &mut Session<'_>, listener: &mut dyn Listener) -> Result<(), TrainError> {
+        let pretrained = if self.settings.warm_start {
+            let fitted = fit(session, &mut Vanilla, Phase::WarmStart, &mut forward(listener))?;
+            session.restart()?;
+            Some(fitted.best.parameters)
+        } else {
+            None
+        };
+        let graph = Arc::clone(&session.graph);
+        let epochs = session.config.epochs as usize;
+        let features = Some(&*session.features);
+        let curriculum = Curriculum::new(Arc::clone(&graph), features, &self.settings, epochs, self.seed)?;
+        let alone = Graph::from_edges(graph.nodes(), &[], &[])?;
+        self.state = Some(State {
+            curriculum,
+            pretrained,
+            training: session.model.add_structure(Arc::new(alone))?,
+            weighted: session.model.add_structure(graph)?,
+            weights: Arc::default(),
+            logits: Vec::new(),
+            losses: Vec::new(),
+            gradient: Vec::new(),
+        });
+        Ok(())
+    }
+
+    fn before(&mut self, epoch: u32, session: &mut Session<'_>) -> Result<Option<Update>, TrainError> {
+        let Some(state) = &mut self.state else { return Ok(None) };
+        if !state.curriculum.due(epoch as usize) {
+            return Ok(None);
+        }
+        state.learn(&self.settings, epoch, session)?;
+        state.restructure(session)?;
+        let update = state.curriculum.history().updates.last();
+        Ok(Some(Update {
+            edges: state.curriculum.selected(),
+            objective: update.map(|update| [update.before.total(), update.after.total()]),
+        }))
+    }
+
+    fn step(&mut self, epoch: u32, session: &mut Session<'_>) -> Result<f64, TrainError> {
+        let Some(state) = &mut self.state else { return session.step(StructureId::FIRST, epoch) };
+        if self.settings.residual_term == ResidualTerm::Off {
+            return session.step(state.training, epoch);
+        }
+        state.step_with_residuals(epoch, session)
+    }
+
+    fn evaluated_on(&self) -> Vec<EvaluatedOn> {
+        let full = EvaluatedOn { structure: StructureId::FIRST, name: "full", weights: None };
+        let Some(state) = &self.state else { return vec![full] };
+        let weights = Some(Arc::clone(&state.weights));
+        let weighted = EvaluatedOn { structure: state.weighted, name: "weighted", weights };
+        match self.settings.evaluation {
+            EvaluationGraph::Weighted => vec![weighted],
+            EvaluationGraph::Full => vec![full],
+            EvaluationGraph::Validated => vec![weighted, full],
+        }
+    }
+
+    fn edges_in(&self, _: &Session<'_>) -> usize {
+        self.state.as_ref().map_or(0, |state| state.curriculum.selected())
+    }
+
+    fn edges(&self) -> Option<EdgeReport> {
+        let curriculum = &self.state.as_ref()?.curriculum;
+        let history = curriculum.history();
+        let pair_of = curriculum.pairs().pair_of();
+        let per_edge = |values: &[f32]| pair_of.iter().map(|&pair| values[pair as usize]).collect();
+        Some(EdgeReport {
+            difficulty: per_edge(history.residuals),
+            first_epoch: pair_of.iter().map(|&pair| history.first_epoch[pair as usize]).collect(),
+            weight: per_edge(history.weights),
+        })
+    }
+}
+
+impl State {
+    /// Tells the curriculum what the model makes of the nodes.
+    fn learn(
+        &mut self,
+        settings: &CurriculumConfig,
+        epoch: u32,
+        session: &mut Session<'_>,
+    ) -> Result<(), TrainError> {
+        // The pretrained model has learned on all edges; later it is shown the training structure.
+        let first = self.curriculum.history().updates.is_empty();
+        let structure =
+            if first && self.pretrained.is_some() { StructureId::FIRST } else { self.training };
+        let pretrained = self.pretrained.as_ref().filter(|_| first || settings.source == Source::Pretrained);
+        let model = &mut session.model;
+        let own = pretrained.map(|_| model.parameter_values().to_vec());
+        if let Some(pretrained) = pretrained {
+            model.set_parameter_values(pretrained)?;
+        }
+        let width = session.known.width();
+        let evaluation = model.on(structure).evaluate();
+        self.logits.clear();
+        for node in 0..session.graph.nodes() {
+            self.logits.extend_from_slice(evaluation.logits(node));
+        }
+        losses_into(&mut self.losses, &self.logits, &session.known, session.train);
+        let mut feedback = match *session.known {
+            Labels::Classes(_) => Feedback::new().logits(&self.logits, width),
+            Labels::Many(_) => Feedback::new().label_logits(&self.logits, width),
+        };
+        feedback = feedback.losses(session.train, &self.losses);
+        if matches!(settings.kernel, Kernel::Inner | Kernel::Cosine) {
+            let units = model.config().hidden;
+            let dropout = settings.dropout_in_embeddings.then_some(epoch);
+            feedback = feedback.embeddings(model.embeddings(dropout), units);
+            self.curriculum.update(epoch as usize, &feedback)?;
+        } else {
+            self.curriculum.update(epoch as usize, &feedback)?;
+        }
+        if let Some(own) = own {
+            session.model.set_parameter_values(&own)?;
+        }
+        Ok(())
+    }
+
+    /// Takes over the curriculum's edges and weights.
+    fn restructure(&mut self, session: &mut Session<'_>) -> Result<(), TrainError> {
+        let weights = self.curriculum.weights();
+        let selected = session.graph.select(|edge| weights[edge] > 0.0);
+        let selected_weights: Vec<f32> = selected.edge_of.iter().map(|&edge| weights[edge as usize]).collect();
+        let model = session.model.on(self.training);
+        model.set_graph(Arc::new(selected.graph))?;
+        model.set_edge_weights(&selected_weights)?;
+        self.weights = self.curriculum.evaluation_weights().into();
+        session.model.on(self.weighted).set_edge_weights(&self.weights)?;
+        Ok(())
+    }
+
+    /// A training step whose loss has the term β Σ S R (Algorithm 1, step 3).
+    fn step_with_residuals(&mut self, epoch: u32, session: &mut Session<'_>) -> Result<f64, TrainError> {
+        let model = session.model.on(self.training);
+        let units = model.config().hidden;
+        let loss = model.gradients(&session.task, Some(epoch), Extra::default())?;
+        let embeddings = model.embeddings(Some(epoch));
+        self.gradient.resize(embeddings.len(), 0.0);
+        let feedback = Feedback::new().embeddings(embeddings, units);
+        self.curriculum.residual_gradient(&feedback, &mut self.gradient)?;
+        model.add_embedding_gradient(Some(epoch), &self.gradient)?;
+        session.apply()?;
+        Ok(loss)
+    }
+}
+
+/// The loss of each training node: cross-entropy, or the mean over labels of the binary one.
+fn losses_into(losses: &mut Vec<f32>, logits: &[f32], known: &Labels, nodes: &[u32]) {
+    let width = known.width();
+    losses.clear();
+    losses.extend(nodes.iter().map(|&node| {
+        let row = &logits[node as usize * width..][..width];
+        match known {
+            Labels::Classes(classes) => {
+                let highest = row.iter().fold(f32::NEG_INFINITY, |highest, &x| highest.max(x));
+                let total: f32 = row.iter().map(|&x| (x - highest).exp()).sum();
+                total.ln() + highest - row[classes.of()[node as usize] as usize]
+            }
+            Labels::Many(many) => {
+                let truth = &many.values()[node as usize * width..][..width];
+                let each = row.iter().zip(truth).map(|(&x, &y)| {
+                    // −ln σ(x) for a 1, −ln σ(−x) for a 0.
+                    let z = if y == 1 { -x } else { x };
+                    z.max(0.0) + (-z.abs()).exp().ln_1p()
+                });
+                each.sum::<f32>() / width.max(1) as f32
+            }
+        }
+    }));
+}

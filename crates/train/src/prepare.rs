@@ -1,0 +1,148 @@
+//! Feature preparation: a named step of the run.
+
+use std::sync::Arc;
+
+use edgepace_graph::{DenseFeatures, Features, GraphError, SparseFeatures};
+use serde::{Deserialize, Serialize};
+
+/// What is done to features before training.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Preparation {
+    /// `rows` for sparse features (bags of words), `standardise` for dense ones (measurements).
+    #[default]
+    Auto,
+    /// Nothing.
+    None,
+    /// Each row is divided by the sum of its absolute values, so that long and short documents weigh alike.
+    Rows,
+    /// Each column gets mean 0 and standard deviation 1. Sparse columns are only divided by their root mean square, because a
+    /// shift would fill the matrix.
+    Standardise,
+}
+
+impl Preparation {
+    /// The step that is taken for these features; never `Auto`.
+    #[must_use]
+    pub fn resolve(self, features: &Features) -> Preparation {
+        match (self, features) {
+            (Preparation::Auto, Features::Sparse(_)) => Preparation::Rows,
+            (Preparation::Auto, Features::Dense(_)) => Preparation::Standardise,
+            (chosen, _) => chosen,
+        }
+    }
+
+    /// The prepared features. Statistics are over all nodes: no label takes part.
+    ///
+    /// # Errors
+    /// A result that is not finite, as from numbers near the largest that there are.
+    pub fn apply(self, features: &Arc<Features>) -> Result<Arc<Features>, GraphError> {
+        match self.resolve(features) {
+            Preparation::None | Preparation::Auto => Ok(Arc::clone(features)),
+            Preparation::Rows => rows(features).map(Arc::new),
+            Preparation::Standardise => standardise(features).map(Arc::new),
+        }
+    }
+}
+
+/// Divides each row by the sum of its absolute values; a row of zeros stays.
+fn rows(features: &Features) -> Result<Features, GraphError> {
+    let scale = |row: &mut [f32]| {
+        let sum: f64 = row.iter().map(|x| f64::from(x.abs())).sum();
+        if sum > 0.0 {
+            row.iter_mut().for_each(|x| *x = (f64::from(*x) / sum) as f32);
+        }
+    };
+    match features {
+        Features::Dense(dense) => {
+            let (rows, cols) = (dense.rows(), dense.cols());
+            let mut values = dense.values().to_vec();
+            values.chunks_exact_mut(cols.max(1)).for_each(scale);
+            Ok(DenseFeatures::new(rows, cols, values)?.into())
+        }
+        Features::Sparse(sparse) => {
+            let mut values = sparse.values().to_vec();
+            for row in sparse.offsets().windows(2) {
+                scale(&mut values[row[0]..row[1]]);
+            }
+            with_values(sparse, values)
+        }
+    }
+}
+
+/// (x − mean) / standard deviation by column, or x / root mean square where zeros are not stored. A column without spread
+/// becomes 0, or stays when it is sparse.
+fn standardise(features: &Features) -> Result<Features, GraphError> {
+    let cols = features.cols();
+    let rows = features.rows().max(1) as f64;
+    match features {
+        Features::Dense(dense) => {
+            let (mut mean, mut square) = (vec![0.0; cols], vec![0.0; cols]);
+            let columns = |row: &[f32], sums: &mut [f64], of: &dyn Fn(usize, f64) -> f64| {
+                for (column, (sum, &x)) in sums.iter_mut().zip(row).enumerate() {
+                    *sum += of(column, f64::from(x)) / rows;
+                }
+            };
+            for row in dense.values().chunks_exact(cols.max(1)) {
+                columns(row, &mut mean, &|_, x| x);
+            }
+            for row in dense.values().chunks_exact(cols.max(1)) {
+                columns(row, &mut square, &|column, x| (x - mean[column]).powi(2));
+            }
+            let scale: Vec<f64> = square.iter().map(|&s| if s > 0.0 { 1.0 / s.sqrt() } else { 0.0 }).collect();
+            let values = dense
+                .values()
+                .iter()
+                .enumerate()
+                .map(|(i, &x)| ((f64::from(x) - mean[i % cols]) * scale[i % cols]) as f32)
+                .collect();
+            Ok(DenseFeatures::new(dense.rows(), cols, values)?.into())
+        }
+        Features::Sparse(sparse) => {
+            let mut square = vec![0.0; cols];
+            for (&column, &x) in sparse.columns().iter().zip(sparse.values()) {
+                square[column as usize] += f64::from(x) * f64::from(x) / rows;
+            }
+            let scaled = |(&column, &x): (&u32, &f32)| match square[column as usize] {
+                s if s > 0.0 => (f64::from(x) / f64::sqrt(s)) as f32,
+                _ => x,
+            };
+            with_values(sparse, sparse.columns().iter().zip(sparse.values()).map(scaled).collect())
+        }
+    }
+}
+
+fn with_values(sparse: &SparseFeatures, values: Vec<f32>) -> Result<Features, GraphError> {
+    let (offsets, columns) = (sparse.offsets().to_vec(), sparse.columns().to_vec());
+    Ok(SparseFeatures::new(sparse.rows(), sparse.cols(), offsets, columns, values)?.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn dense(rows: usize, values: Vec<f32>) -> Arc<Features> {
+        Arc::new(DenseFeatures::new(rows, values.len() / rows, values).unwrap().into())
+    }
+
+    #[test]
+    fn rows_sum_to_one_and_rows_of_zeros_stay() {
+        let prepared = Preparation::Rows.apply(&dense(2, vec![1.0, 3.0, 0.0, 0.0])).unwrap();
+        assert_eq!(prepared, dense(2, vec![0.25, 0.75, 0.0, 0.0]));
+        let sparse = SparseFeatures::new(2, 3, vec![0, 2, 2], vec![0, 2], vec![1.0, 3.0]).unwrap();
+        let expected = SparseFeatures::new(2, 3, vec![0, 2, 2], vec![0, 2], vec![0.25, 0.75]).unwrap();
+        assert_eq!(*Preparation::Auto.apply(&Arc::new(sparse.into())).unwrap(), expected.into());
+    }
+
+    #[test]
+    fn standardised_columns_have_mean_zero_and_deviation_one_and_constant_ones_become_zero() {
+        let prepared = Preparation::Auto.apply(&dense(2, vec![1.0, 7.0, 3.0, 7.0])).unwrap();
+        assert_eq!(prepared, dense(2, vec![-1.0, 0.0, 1.0, 0.0]));
+    }
+
+    #[test]
+    fn none_shares_the_features() {
+        let features = dense(1, vec![1.0]);
+        assert!(Arc::ptr_eq(&Preparation::None.apply(&features).unwrap(), &features));
+    }
+}

@@ -1,0 +1,113 @@
+//! What a method works with: the model, the labels that it may know, the optimiser.
+
+use std::sync::Arc;
+
+use edgepace_graph::{Classes, Dataset, Features, Graph, Labels, ManyLabels, Split, UNLABELLED};
+use edgepace_nn::{Adam, Evaluation, Model, NnError, StructureId, Task, Threads};
+
+use crate::config::RunConfig;
+use crate::error::TrainError;
+
+/// One run in progress. Labels of test nodes are not in it: no choice can look at them.
+pub struct Session<'a> {
+    /// The model, on the dataset's graph.
+    pub model: Model<f32>,
+    /// The settings.
+    pub config: &'a RunConfig,
+    /// The graph as the dataset has it.
+    pub graph: Arc<Graph>,
+    /// The prepared features.
+    pub features: Arc<Features>,
+    /// Labels of training and validation nodes; other nodes are [`UNLABELLED`], or 0 where there are many labels.
+    pub known: Arc<Labels>,
+    /// The training nodes.
+    pub train: &'a [u32],
+    /// The validation nodes.
+    pub validation: &'a [u32],
+    /// What is trained for.
+    pub task: Task<f32>,
+    /// The seed of the run.
+    pub seed: u64,
+    optimiser: Adam<f32>,
+    initial: Vec<f32>,
+}
+
+impl<'a> Session<'a> {
+    pub(crate) fn new(
+        dataset: &Dataset,
+        split: &'a Split,
+        config: &'a RunConfig,
+        seed: u64,
+        threads: &Threads,
+    ) -> Result<Self, TrainError> {
+        let graph = Arc::clone(dataset.graph());
+        let features = config.features.apply(dataset.features())?;
+        let outputs = dataset.labels().width();
+        let model = Model::new(Arc::clone(&graph), &features, outputs, config.model(), seed, threads)?;
+        let known = Arc::new(known(dataset.labels(), split)?);
+        let task = Task::new(Arc::clone(&known), split.train())?;
+        let optimiser = Adam::new(config.adam(), model.parameter_count())?;
+        let initial = model.parameter_values().to_vec();
+        let (train, validation) = (split.train(), split.validation());
+        Ok(Session { model, config, graph, features, known, train, validation, task, seed, optimiser, initial })
+    }
+
+    /// One training step on a structure; returns the loss before it.
+    ///
+    /// # Errors
+    /// As [`Model::train`].
+    pub fn step(&mut self, structure: StructureId, epoch: u32) -> Result<f64, TrainError> {
+        Ok(self.model.on(structure).train(&self.task, &mut self.optimiser, epoch)?)
+    }
+
+    /// One optimiser step along the model's latest gradient.
+    ///
+    /// # Errors
+    /// As [`Model::step`].
+    pub fn apply(&mut self) -> Result<(), TrainError> {
+        Ok(self.model.step(&mut self.optimiser)?)
+    }
+
+    /// Goes back to the parameters that the seed gives, with an optimiser that remembers nothing.
+    ///
+    /// # Errors
+    /// As [`Model::set_parameter_values`].
+    pub fn restart(&mut self) -> Result<(), TrainError> {
+        self.model.set_parameter_values(&self.initial)?;
+        self.optimiser = Adam::new(self.config.adam(), self.model.parameter_count())?;
+        Ok(())
+    }
+}
+
+/// Accuracy, or ROC-AUC where there are many labels; none without nodes to score.
+pub(crate) fn score(
+    evaluation: &Evaluation<'_, f32>,
+    labels: &Labels,
+    nodes: &[u32],
+) -> Result<Option<f64>, NnError> {
+    match labels {
+        Labels::Classes(classes) => evaluation.accuracy(classes, nodes),
+        Labels::Many(many) => evaluation.roc_auc(many, nodes),
+    }
+}
+
+/// The labels of training and validation nodes alone.
+fn known(labels: &Labels, split: &Split) -> Result<Labels, TrainError> {
+    let nodes = split.train().iter().chain(split.validation()).map(|&node| node as usize);
+    Ok(match labels {
+        Labels::Classes(classes) => {
+            let mut of = vec![UNLABELLED; classes.nodes()];
+            nodes.for_each(|node| of[node] = classes.of()[node]);
+            Classes::new(classes.width(), of)?.into()
+        }
+        Labels::Many(many) => {
+            let width = many.width();
+            let mut values = vec![0; many.values().len()];
+            for node in nodes {
+                let row = node * width..(node + 1) * width;
+                values[row.clone()].copy_from_slice(&many.values()[row]);
+            }
+            ManyLabels::new(many.nodes(), width, values)?.into()
+        }
+    })
+}
