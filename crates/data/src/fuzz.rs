@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::{DataError, Native};
+use crate::{DataError, Native, import};
 
 /// A reader that takes whatever bytes it is given.
 #[derive(Clone, Copy)]
@@ -17,7 +17,14 @@ pub struct Target {
 }
 
 /// All readers.
-pub const TARGETS: &[Target] = &[Target { name: "native", read: native, expansion: 32 }];
+pub const TARGETS: &[Target] = &[
+    Target { name: "native", read: native, expansion: 32 },
+    #[cfg(feature = "parquet")]
+    Target { name: "parquet", read: parquet, expansion: 4 * 1032 },
+    Target { name: "graphml", read: graphml, expansion: 64 },
+    Target { name: "edge_list", read: edge_list, expansion: 64 },
+    Target { name: "arrays", read: arrays, expansion: 16 * 1032 },
+];
 
 /// The name that errors give to bytes that came from no file.
 const INPUT: &str = "input";
@@ -27,4 +34,21 @@ fn native(bytes: &[u8]) -> Result<(), DataError> {
     native.verify()?;
     native.dataset()?.checksum();
     Ok(())
+}
+
+#[cfg(feature = "parquet")]
+fn parquet(bytes: &[u8]) -> Result<(), DataError> {
+    import::read_parquet(Path::new(INPUT), bytes)
+}
+
+fn graphml(bytes: &[u8]) -> Result<(), DataError> {
+    import::read_graphml(Path::new(INPUT), bytes)
+}
+
+fn edge_list(bytes: &[u8]) -> Result<(), DataError> {
+    import::read_edge_list(Path::new(INPUT), bytes)
+}
+
+fn arrays(bytes: &[u8]) -> Result<(), DataError> {
+    import::read_arrays(Path::new(INPUT), bytes).map(drop)
 }

@@ -3,9 +3,13 @@
 mod atomic;
 #[allow(dead_code, reason = "its users come next")]
 mod error;
+pub mod export;
 #[doc(hidden)]
 pub mod fuzz;
+pub mod import;
 pub mod native;
+#[allow(dead_code, reason = "its users come next")]
+mod readers;
 
 pub use error::{DataError, Place};
 pub use native::Native;

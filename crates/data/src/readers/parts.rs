@@ -1,0 +1,3 @@
+//! What readers have in common.
+
+pub(crate) use crate::error::excerpt;
