@@ -48,7 +48,7 @@ pub(crate) fn read_edges(
     guarded(file, || edges(file, data, columns, ids))
 }
 
-/// A file that is already in memory, as nodes and as edges.
+/// A file that is already in memory, as nodes or as edges.
 pub(crate) fn read_bytes(file: &Path, bytes: &[u8]) -> Result<(), DataError> {
     let open = || -> std::io::Result<File> {
         let mut data = tempfile::tempfile()?;
@@ -57,8 +57,9 @@ pub(crate) fn read_bytes(file: &Path, bytes: &[u8]) -> Result<(), DataError> {
     };
     let data = open().map_err(io_error("write", file))?;
     let again = data.try_clone().map_err(io_error("read", file))?;
-    guarded(file, || nodes(file, data, &Columns::default()))?;
-    guarded(file, || edges(file, again, &Columns::default(), None)).map(drop)
+    let nodes = guarded(file, || nodes(file, data, &Columns::default()));
+    let edges = guarded(file, || edges(file, again, &Columns::default(), None));
+    nodes.map(drop).or(edges.map(drop))
 }
 
 /// The library is known to panic on some damaged files; that is no reason for us to.
