@@ -87,7 +87,7 @@ fn lists_directions(dataset: &Dataset) -> bool {
     !dataset.edge_columns().all(|(_, values)| alike(values))
 }
 
-fn table<'a>(out: &'a mut File) -> csv::Writer<BufWriter<&'a mut File>> {
+fn table(out: &mut File) -> csv::Writer<BufWriter<&mut File>> {
     csv::Writer::from_writer(BufWriter::with_capacity(1 << 20, out))
 }
 

@@ -1,5 +1,7 @@
 //! Where graphs come from: readers, downloads, import, generator, noise, splits.
 
+#![allow(clippy::result_large_err, reason = "an error ends the reading of a file; its size does not matter")]
+
 mod atomic;
 #[allow(dead_code, reason = "its users come next")]
 mod error;

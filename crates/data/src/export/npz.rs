@@ -12,6 +12,11 @@ use crate::import::KEYS;
 /// Values are converted and written in pieces of this many.
 const PIECE: usize = 1 << 14;
 
+/// NumPy's own type for counts. A slice in memory is never too long for it.
+fn signed(count: usize) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}
+
 struct Arrays<'a>(ZipWriter<BufWriter<&'a mut File>>);
 
 impl<'a> Arrays<'a> {
@@ -100,13 +105,13 @@ pub(super) fn features(dataset: &Dataset, out: &mut File) -> io::Result<()> {
 }
 
 fn sparse(arrays: &mut Arrays<'_>, prefix: &str, sparse: &edgepace_graph::SparseFeatures) -> io::Result<()> {
-    let shape = [sparse.rows() as i64, sparse.cols() as i64];
+    let shape = [signed(sparse.rows()), signed(sparse.cols())];
     arrays.whole(&format!("{prefix}shape"), &[2], shape.into_iter())?;
     let offsets = sparse.offsets();
     arrays.whole(
         &format!("{prefix}indptr"),
         &[offsets.len()],
-        offsets.iter().map(|&offset| offset as i64),
+        offsets.iter().map(|&offset| signed(offset)),
     )?;
     arrays.ids(&format!("{prefix}indices"), sparse.columns())?;
     arrays.floats(&format!("{prefix}data"), &[sparse.values().len()], sparse.values())
@@ -117,7 +122,7 @@ pub(super) fn arrays(dataset: &Dataset, directed: bool, out: &mut File) -> io::R
     let mut arrays = Arrays::new(out);
     let graph = dataset.graph();
     let (nodes, edges) = (graph.nodes(), graph.edges());
-    let targets = (0..nodes).flat_map(|node| graph.in_edges(node).map(move |_| node as i64));
+    let targets = (0..nodes).flat_map(|node| graph.in_edges(node).map(move |_| signed(node)));
     let sources = graph.sources().iter().map(|&source| i64::from(source));
     arrays.whole(KEYS.edges, &[2, edges], sources.chain(targets))?;
     arrays.bytes(KEYS.directed, "|b1", &[], &[u8::from(directed)])?;
@@ -130,9 +135,9 @@ pub(super) fn arrays(dataset: &Dataset, directed: bool, out: &mut File) -> io::R
     }
     match &**dataset.labels() {
         Labels::Classes(classes) => {
-            let signed = |&class: &u32| if class == UNLABELLED { -1 } else { i64::from(class) };
-            arrays.whole(KEYS.labels, &[nodes], classes.of().iter().map(signed))?;
-            arrays.whole(KEYS.classes, &[], std::iter::once(classes.width() as i64))?;
+            let number = |&class: &u32| if class == UNLABELLED { -1 } else { i64::from(class) };
+            arrays.whole(KEYS.labels, &[nodes], classes.of().iter().map(number))?;
+            arrays.whole(KEYS.classes, &[], std::iter::once(signed(classes.width())))?;
         }
         Labels::Many(many) => arrays.bytes(KEYS.labels, "|u1", &[nodes, many.width()], many.values())?,
     }

@@ -13,10 +13,10 @@ use crate::error::{excerpt, format_error, io_error};
 use crate::{DataError, Place};
 
 /// How the columns of an edge list are found.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(crate) struct Delimited {
-    /// What stands between columns; a comma, or a tab in a `.tsv` file, unless told.
-    pub(crate) delimiter: Option<u8>,
+    /// What stands between columns.
+    pub(crate) delimiter: u8,
     /// Whether the first line names the columns; found out unless told.
     pub(crate) header: Option<bool>,
     /// The column of the source; `source` or the first one unless told.
@@ -44,8 +44,7 @@ pub(crate) fn read_edges(
 }
 
 fn read(file: &Path, data: impl Read, layout: &Delimited, ids: Option<Ids>) -> Result<EdgeTable, DataError> {
-    let mut reader =
-        super::table::csv_reader(data, layout.delimiter.unwrap_or_else(|| super::table::delimiter(file)));
+    let mut reader = super::table::csv_reader(data, layout.delimiter);
     let mut record = csv::ByteRecord::new();
     let mut edges = EdgeBuilder::new(file, ids);
     let mut weights = Vec::new();

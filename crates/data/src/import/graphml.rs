@@ -18,6 +18,9 @@ use super::{Columns, Parts};
 use crate::DataError;
 use crate::error::{Place, excerpt, format_error, io_error};
 
+/// Values that may be left to their default per byte of a file, at most.
+const DEFAULTS_PER_BYTE: u64 = 8;
+
 pub(crate) fn read(file: &Path, columns: &Columns) -> Result<Parts, DataError> {
     let data = File::open(file).map_err(io_error("read", file))?;
     read_xml(file, BufReader::new(data), columns)
@@ -71,6 +74,8 @@ struct State<'a> {
     edge_values: Vec<(String, Vec<f32>)>,
     /// Elements inside `data` that are not GraphML's own.
     foreign: usize,
+    /// Values that were left to their default.
+    defaults: u64,
 }
 
 fn read_xml(file: &Path, data: impl BufRead, columns: &Columns) -> Result<Parts, DataError> {
@@ -94,6 +99,7 @@ fn read_xml(file: &Path, data: impl BufRead, columns: &Columns) -> Result<Parts,
         edges: None,
         edge_values: Vec::new(),
         foreign: 0,
+        defaults: 0,
     };
     loop {
         buffer.clear();
@@ -110,9 +116,9 @@ fn read_xml(file: &Path, data: impl BufRead, columns: &Columns) -> Result<Parts,
                 return Err(format_error(file, place(), "GraphML without a document type", found)
                     .with_help("remove the <!DOCTYPE …> part: it is never needed here"));
             }
-            Ok(Event::Start(tag)) => state.open(&tag, false, place)?,
+            Ok(Event::Start(tag)) => state.open(&tag, place)?,
             Ok(Event::Empty(tag)) => {
-                state.open(&tag, true, place)?;
+                state.open(&tag, place)?;
                 state.close(tag.local_name().as_ref(), place)?;
             }
             Ok(Event::End(tag)) => state.close(tag.local_name().as_ref(), place)?,
@@ -141,12 +147,7 @@ fn read_xml(file: &Path, data: impl BufRead, columns: &Columns) -> Result<Parts,
 }
 
 impl State<'_> {
-    fn open(
-        &mut self,
-        tag: &BytesStart<'_>,
-        empty: bool,
-        place: impl Fn() -> Place,
-    ) -> Result<(), DataError> {
+    fn open(&mut self, tag: &BytesStart<'_>, place: impl Fn() -> Place) -> Result<(), DataError> {
         let refuse = |found: &str, expected: &str| Err(format_error(self.file, place(), expected, found));
         let name = tag.local_name();
         let name = name.as_ref();
@@ -155,7 +156,6 @@ impl State<'_> {
             return Ok(());
         }
         match name {
-            "graphml" | "desc" => {}
             "hyperedge" | "port" => return refuse(name, "edges between two nodes"),
             "graph" if self.inside != Inside::Nothing => return refuse("a nested graph", "one graph"),
             "graph" if self.graph_done || self.edges.is_some() => {
@@ -201,7 +201,6 @@ impl State<'_> {
             // What others add outside of data means nothing to us.
             _ => {}
         }
-        let _ = empty;
         Ok(())
     }
 
@@ -293,7 +292,7 @@ impl State<'_> {
                 self.values[key.column] = text;
             }
             "node" if self.inside == Inside::Node => {
-                self.fill_defaults(false);
+                self.fill_defaults(false, &place)?;
                 self.inside = Inside::Nothing;
                 let cells =
                     self.values.iter().map(|value| value.as_deref().map_or(Cell::Missing, Cell::Text));
@@ -302,7 +301,7 @@ impl State<'_> {
                 }
             }
             "edge" if self.inside == Inside::Edge => {
-                self.fill_defaults(true);
+                self.fill_defaults(true, &place)?;
                 self.inside = Inside::Nothing;
                 self.edge(&place)?;
             }
@@ -312,14 +311,28 @@ impl State<'_> {
         Ok(())
     }
 
-    fn fill_defaults(&mut self, edge: bool) {
+    /// Gives attributes that an element leaves out their default. Defaults cost no bytes in the file, so that their number
+    /// must have a limit of its own.
+    fn fill_defaults(&mut self, edge: bool, place: &impl Fn() -> Place) -> Result<(), DataError> {
         let keys = if edge { &self.edge_keys } else { &self.node_keys };
         #[allow(clippy::iter_over_hash_type, reason = "each key fills a place of its own")]
         for key in keys.of.values() {
-            if self.values[key.column].is_none() {
+            if self.values[key.column].is_none() && key.default.is_some() {
                 self.values[key.column].clone_from(&key.default);
+                self.defaults += 1;
             }
         }
+        let Place::Byte(read) = place() else { return Ok(()) };
+        if self.defaults > DEFAULTS_PER_BYTE * (read + 65_536) {
+            let found = format!("{} of them", self.defaults);
+            return Err(format_error(
+                self.file,
+                place(),
+                "fewer values that are left to their default",
+                found,
+            ));
+        }
+        Ok(())
     }
 
     fn edge(&mut self, place: &impl Fn() -> Place) -> Result<(), DataError> {

@@ -200,7 +200,7 @@ impl Import {
 pub(crate) struct Parts {
     edges: EdgeTable,
     /// Numbers for each edge beside the weight.
-    values: Vec<(String, Vec<f32>)>,
+    values: EdgeValues,
     nodes: Option<NodeTable>,
     directed: Option<bool>,
 }
@@ -223,7 +223,8 @@ pub fn import(request: &Import, progress: Progress<'_>) -> Result<Dataset, DataE
 
 fn read_nodes(file: &Path, request: &Import) -> Result<NodeTable, DataError> {
     match request.nodes_format.map_or_else(|| Format::of(file), Ok)? {
-        Format::Csv | Format::Tsv => table::read(file, &request.columns),
+        Format::Csv => table::read(file, b',', &request.columns),
+        Format::Tsv => table::read(file, b'\t', &request.columns),
         #[cfg(feature = "parquet")]
         Format::Parquet => parquet::read_nodes(file, &request.columns),
         #[cfg(not(feature = "parquet"))]
@@ -272,10 +273,10 @@ fn read_delimited(
     ids: Option<Ids>,
     request: &Import,
     progress: Progress<'_>,
-) -> Result<(EdgeTable, Vec<(String, Vec<f32>)>), DataError> {
+) -> Result<(EdgeTable, EdgeValues), DataError> {
     let columns = &request.columns;
     let mut layout = Delimited {
-        delimiter: Some(if format == Format::Tsv { b'\t' } else { b',' }),
+        delimiter: if format == Format::Tsv { b'\t' } else { b',' },
         // Columns that are told by name need a line with names.
         header: [&columns.source, &columns.target, &columns.weight]
             .iter()
@@ -303,31 +304,27 @@ fn join(parts: Parts, request: &Import) -> Result<Dataset, DataError> {
     let directed = request.directed.or(directed).unwrap_or(false);
     let count = edges.ids.nodes();
     let weights = edges.weights.map(|weights| (Dataset::WEIGHT.to_owned(), weights));
-    let columns: Vec<(String, Vec<f32>)> = weights.into_iter().chain(values).collect();
+    let columns: EdgeValues = weights.into_iter().chain(values).collect();
     let (graph, columns) = graph(count, &edges.sources, &edges.targets, directed, columns).map_err(wrong)?;
     drop((edges.sources, edges.targets));
     let names = edges.ids.into_names();
     let name = request.name.clone().unwrap_or_else(|| stem(&request.edges));
-    let mut dataset = match nodes {
-        Some(nodes) => {
-            let file = request.nodes.as_ref().unwrap_or(&request.edges);
-            let features = nodes.features.map_or_else(|| features::degrees(&graph), Ok)?;
-            let mut dataset =
-                Dataset::new(name, graph, features, nodes.labels, nodes.splits).map_err(graph_error(file))?;
-            if let Some(names) = names.or(nodes.names) {
-                dataset = dataset.with_node_names(names)?;
-            }
-            if let Some(names) = nodes.class_names {
-                dataset = dataset.with_class_names(names).map_err(graph_error(file))?;
-            }
-            dataset
+    let mut dataset = if let Some(nodes) = nodes {
+        let file = request.nodes.as_ref().unwrap_or(&request.edges);
+        let features = nodes.features.map_or_else(|| features::degrees(&graph), Ok)?;
+        let mut dataset =
+            Dataset::new(name, graph, features, nodes.labels, nodes.splits).map_err(graph_error(file))?;
+        if let Some(names) = names.or(nodes.names) {
+            dataset = dataset.with_node_names(names)?;
         }
-        None => {
-            let (features, labels) = (features::degrees(&graph)?, unlabelled(&graph)?);
-            let dataset =
-                Dataset::new(name, graph, features, edgepace_graph::Labels::from(labels), Vec::new())?;
-            if let Some(names) = names { dataset.with_node_names(names)? } else { dataset }
+        if let Some(names) = nodes.class_names {
+            dataset = dataset.with_class_names(names).map_err(graph_error(file))?;
         }
+        dataset
+    } else {
+        let (features, labels) = (features::degrees(&graph)?, unlabelled(&graph)?);
+        let dataset = Dataset::new(name, graph, features, edgepace_graph::Labels::from(labels), Vec::new())?;
+        if let Some(names) = names { dataset.with_node_names(names)? } else { dataset }
     };
     for (name, values) in columns {
         dataset = dataset.with_edge_column(name, values)?;
@@ -341,6 +338,7 @@ fn replace_features(dataset: Dataset, request: &Import) -> Result<Dataset, DataE
     dataset.with_features(features).map_err(graph_error(file))
 }
 
+/// Named numbers for every edge.
 type EdgeValues = Vec<(String, Vec<f32>)>;
 
 /// The graph, and values per listed edge as values per edge id.

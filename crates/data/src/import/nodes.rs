@@ -123,7 +123,7 @@ impl<'a> NodesBuilder<'a> {
                     _ => return Err(format_error(&self.file, at(), "0 or 1", shown(cell))),
                 },
                 Role::Split(split) => {
-                    let Some(set) = self.set(cell) else {
+                    let Ok(set) = self.set(cell) else {
                         let expected = "`train`, `validation`, `test`, 0, 1, 2 or nothing";
                         return Err(format_error(&self.file, at(), expected, shown(cell)));
                     };
@@ -160,15 +160,16 @@ impl<'a> NodesBuilder<'a> {
         self.class_of.push(class);
     }
 
-    /// 0 for training, 1 for validation, 2 for test; `Some(None)` for none of them.
-    fn set(&self, cell: Cell<'_>) -> Option<Option<usize>> {
+    /// 0 for training, 1 for validation, 2 for test, `None` for none of them; an error for anything else.
+    fn set(&self, cell: Cell<'_>) -> Result<Option<usize>, ()> {
         let text = text(cell).to_ascii_lowercase();
         match &text[..] {
-            "train" | "training" | "0" => Some(Some(0)),
-            "val" | "valid" | "validation" | "1" => Some(Some(1)),
-            "test" | "2" => Some(Some(2)),
-            "none" => Some(None),
-            other => self.is_missing(other).then_some(None),
+            "train" | "training" | "0" => Ok(Some(0)),
+            "val" | "valid" | "validation" | "1" => Ok(Some(1)),
+            "test" | "2" => Ok(Some(2)),
+            "none" => Ok(None),
+            other if self.is_missing(other) => Ok(None),
+            _ => Err(()),
         }
     }
 

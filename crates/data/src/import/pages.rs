@@ -14,14 +14,18 @@ pub(super) fn check_pages(mut data: impl Read, length: u64, values: i64) -> Resu
     let mut left = length;
     let mut seen = 0_i64;
     while left > 0 && seen < values {
-        let mut header = Header { data: &mut data, left, values: 0, sizes: [-1; 2] };
+        let mut header = Header { data: &mut data, left, values: 0, entries: 0, sizes: [-1; 2] };
         header.structure(0, 0)?;
-        let Header { left: after, values: count, sizes: [unpacked, packed], .. } = header;
+        let Header { left: after, values: count, entries, sizes: [unpacked, packed], .. } = header;
         let (Ok(unpacked), Ok(packed)) = (u64::try_from(unpacked), u64::try_from(packed)) else {
             return Err("a page without a size".to_owned());
         };
         if packed > after || unpacked > PAGE + packed.saturating_mul(EXPANSION) || count < 0 {
             return Err(format!("a page of {packed} bytes that unpacks to {unpacked}"));
+        }
+        // An entry of a dictionary takes 4 bytes at least, and more in memory.
+        if u64::try_from(entries).is_ok_and(|entries| entries > unpacked / 4) {
+            return Err(format!("a dictionary of {entries} entries in {unpacked} bytes"));
         }
         let skipped = std::io::copy(&mut (&mut data).take(packed), &mut std::io::sink());
         if skipped.ok() != Some(packed) {
@@ -38,6 +42,8 @@ struct Header<'a, R> {
     left: u64,
     /// The number of values of a data page.
     values: i64,
+    /// The number of entries of a dictionary.
+    entries: i64,
     /// Bytes unpacked and packed.
     sizes: [i64; 2],
 }
@@ -92,6 +98,7 @@ impl<R: Read> Header<'_, R> {
                     (0, 3) => self.sizes[1] = value,
                     // The first field of either kind of data page header.
                     (5 | 8, 1) => self.values = value,
+                    (7, 1) => self.entries = value,
                     _ => {}
                 }
             }
@@ -125,5 +132,5 @@ impl<R: Read> Header<'_, R> {
 }
 
 fn unzigzag(value: u64) -> i64 {
-    (value >> 1) as i64 ^ -((value & 1) as i64)
+    (value >> 1).cast_signed() ^ -(value & 1).cast_signed()
 }

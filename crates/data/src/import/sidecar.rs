@@ -9,6 +9,7 @@ use crate::error::{Place, format_error, io_error};
 
 /// `dataset.json` beside exported CSV files: what they cannot say themselves.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(crate) struct Sidecar {
     pub(crate) name: String,
     /// Whether `edges.csv` lists every edge in its own direction, instead of each pair once.

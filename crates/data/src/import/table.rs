@@ -12,14 +12,18 @@ use crate::error::{excerpt, format_error, io_error};
 use crate::{DataError, Place};
 
 /// Reads a table of nodes whose first line names its columns.
-pub(crate) fn read(file: &Path, columns: &Columns) -> Result<NodeTable, DataError> {
+pub(crate) fn read(file: &Path, delimiter: u8, columns: &Columns) -> Result<NodeTable, DataError> {
     let data = File::open(file).map_err(io_error("read", file))?;
     let gz = file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"));
-    if gz { read_from(file, MultiGzDecoder::new(data), columns) } else { read_from(file, data, columns) }
+    if gz {
+        read_from(file, MultiGzDecoder::new(data), delimiter, columns)
+    } else {
+        read_from(file, data, delimiter, columns)
+    }
 }
 
-pub(crate) fn read_from(file: &Path, data: impl Read, columns: &Columns) -> Result<NodeTable, DataError> {
-    let mut reader = csv_reader(data, delimiter(file));
+fn read_from(file: &Path, data: impl Read, delimiter: u8, columns: &Columns) -> Result<NodeTable, DataError> {
+    let mut reader = csv_reader(data, delimiter);
     let mut record = csv::ByteRecord::new();
     let mut nodes: Option<NodesBuilder<'_>> = None;
     while reader.read_byte_record(&mut record).map_err(csv_error(file))? {
@@ -44,12 +48,6 @@ pub(crate) fn read_from(file: &Path, data: impl Read, columns: &Columns) -> Resu
             format_error(file, Place::Whole, "a first line with the names of the columns", "nothing")
         })?
         .finish()
-}
-
-/// A comma, or a tab in a `.tsv` file.
-pub(crate) fn delimiter(file: &Path) -> u8 {
-    let name = file.to_string_lossy().to_ascii_lowercase();
-    if name.ends_with(".tsv") || name.ends_with(".tsv.gz") { b'\t' } else { b',' }
 }
 
 pub(crate) fn csv_reader<R: Read>(data: R, delimiter: u8) -> csv::Reader<R> {

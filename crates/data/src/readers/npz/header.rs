@@ -179,7 +179,8 @@ mod tests {
 
     #[test]
     fn what_is_not_a_header_is_none() {
-        let nested = [b"{'descr': '<f4', 'fortran_order': False, 'shape': ", &[b'('; 60_000][..]].concat();
+        let nested =
+            [b"{'descr': '<f4', 'fortran_order': False, 'shape': ", &vec![b'('; 60_000][..]].concat();
         let texts: [&[u8]; 5] = [
             b"",
             b"{",
