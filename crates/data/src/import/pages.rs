@@ -1,58 +1,98 @@
-//! The headers of Parquet's pages (Thrift, compact protocol), read only to learn whether their sizes can be true.
+//! What Parquet's footer and page headers (Thrift, compact protocol) say about sizes, read only to learn whether it can be
+//! true.
 
-use std::io::Read;
+use std::io::{Read, copy, sink};
 
 /// What a page may unpack to, whatever its packed size: twice the usual size of a page.
 const PAGE: u64 = 2 << 20;
 /// How many bytes a packed byte may become beyond that; deflate's limit.
 const EXPANSION: u64 = 1032;
-/// Structures within structures; Parquet's own have 3.
-const DEPTH: u32 = 8;
+/// Structures within structures, at most.
+const DEPTH: u32 = 16;
 
-/// Checks all pages of a column chunk of `length` bytes that says to hold `values` values.
-pub(super) fn check_pages(mut data: impl Read, length: u64, values: i64) -> Result<(), String> {
-    let mut left = length;
-    let mut seen = 0_i64;
-    while left > 0 && seen < values {
-        let mut header = Header { data: &mut data, left, values: 0, entries: 0, sizes: [-1; 2] };
-        header.structure(0, 0)?;
-        let Header { left: after, values: count, entries, sizes: [unpacked, packed], .. } = header;
-        let (Ok(unpacked), Ok(packed)) = (u64::try_from(unpacked), u64::try_from(packed)) else {
-            return Err("a page without a size".to_owned());
-        };
-        if packed > after || unpacked > PAGE + packed.saturating_mul(EXPANSION) || count < 0 {
-            return Err(format!("a page of {packed} bytes that unpacks to {unpacked}"));
-        }
-        // An entry of a dictionary takes 4 bytes at least, and more in memory.
-        if u64::try_from(entries).is_ok_and(|entries| entries > unpacked / 4) {
-            return Err(format!("a dictionary of {entries} entries in {unpacked} bytes"));
-        }
-        let skipped = std::io::copy(&mut (&mut data).take(packed), &mut std::io::sink());
-        if skipped.ok() != Some(packed) {
-            return Err("a page that is cut short".to_owned());
-        }
-        left = after - packed;
-        seen = seen.saturating_add(count);
+/// Columns of a schema that have parts of their own; the library follows them by recursion.
+const GROUPS: u32 = 100;
+
+/// Checks the footer of `length` bytes: no column of the schema has more children than there are columns.
+pub(super) fn check_footer(mut data: impl Read, length: u64) -> Result<(), String> {
+    /// The list of the schema's elements, and the number of an element's children.
+    const SCHEMA: (i16, i16) = (2, 5);
+    let (mut most, mut groups, mut bytes) = (0, 0, length);
+    Thrift {
+        data: &mut data,
+        left: &mut bytes,
+        note: |within, field, value: i64| {
+            if (within, field) == SCHEMA {
+                most = value.max(most);
+                groups += u32::from(value > 0);
+            }
+        },
+    }
+    .structure(0, 0)?;
+    if groups > GROUPS {
+        return Err(format!("{groups} columns of lists or records"));
+    }
+    // Every element takes more than a byte.
+    if u64::try_from(most).is_ok_and(|most| most > length) {
+        return Err(format!("a column of {most} parts in a footer of {length} bytes"));
     }
     Ok(())
 }
 
-struct Header<'a, R> {
-    data: &'a mut R,
-    left: u64,
-    /// The number of values of a data page.
-    values: i64,
-    /// The number of entries of a dictionary.
-    entries: i64,
-    /// Bytes unpacked and packed.
-    sizes: [i64; 2],
+/// Checks the pages of a column chunk of `length` bytes, as many as are needed for `rows` values.
+pub(super) fn check_pages(mut data: impl Read, length: u64, rows: u64) -> Result<(), String> {
+    let (mut left, mut seen) = (length, 0_u64);
+    while left > 0 && seen < rows {
+        let [mut unpacked, mut packed] = [-1; 2];
+        let (mut values, mut entries) = (0, 0);
+        Thrift {
+            data: &mut data,
+            left: &mut left,
+            note: |within, field, value| match (within, field) {
+                (0, 2) => unpacked = value,
+                (0, 3) => packed = value,
+                // The first field of the headers of both kinds of data page, and of a dictionary.
+                (5 | 8, 1) => values = value,
+                (7, 1) => entries = value,
+                _ => {}
+            },
+        }
+        .structure(0, 0)?;
+        let [Ok(unpacked), Ok(packed), Ok(values), Ok(entries)] =
+            [unpacked, packed, values, entries].map(u64::try_from)
+        else {
+            return Err("a page without a size".to_owned());
+        };
+        if packed > left || unpacked > PAGE + packed.saturating_mul(EXPANSION) {
+            return Err(format!("a page of {packed} bytes that unpacks to {unpacked}"));
+        }
+        // An entry of a dictionary takes 4 bytes at least, and more in memory.
+        if entries > unpacked / 4 {
+            return Err(format!("a dictionary of {entries} entries in {unpacked} bytes"));
+        }
+        if copy(&mut (&mut data).take(packed), &mut sink()).ok() != Some(packed) {
+            return Err("a page that is cut short".to_owned());
+        }
+        left -= packed;
+        seen = seen.saturating_add(values);
+    }
+    Ok(())
 }
 
-impl<R: Read> Header<'_, R> {
+struct Thrift<'a, R, N> {
+    data: &'a mut R,
+    /// Bytes that may still be read.
+    left: &'a mut u64,
+    /// Told every whole number: the field of the outermost structure that it is inside of (0 for none, -1 for deeper
+    /// ones), its own field, its value.
+    note: N,
+}
+
+impl<R: Read, N: FnMut(i16, i16, i64)> Thrift<'_, R, N> {
     fn byte(&mut self) -> Result<u8, String> {
         let mut byte = [0];
-        self.left = self.left.checked_sub(1).ok_or("a page header beyond its chunk")?;
-        self.data.read_exact(&mut byte).map_err(|_| "a page header that is cut short")?;
+        *self.left = self.left.checked_sub(1).ok_or("a header beyond its end")?;
+        self.data.read_exact(&mut byte).map_err(|_| "a header that is cut short")?;
         Ok(byte[0])
     }
 
@@ -65,13 +105,12 @@ impl<R: Read> Header<'_, R> {
                 return Ok(value);
             }
         }
-        Err("a page header with an endless number".to_owned())
+        Err("a header with an endless number".to_owned())
     }
 
-    /// A structure; `within` is the field of the page header that it is the value of, 0 for the page header itself.
     fn structure(&mut self, within: i16, depth: u32) -> Result<(), String> {
         if depth > DEPTH {
-            return Err("a page header that is nested too deep".to_owned());
+            return Err("a header that is nested too deep".to_owned());
         }
         let mut field = 0_i16;
         loop {
@@ -83,24 +122,19 @@ impl<R: Read> Header<'_, R> {
                 0 => unzigzag(self.varint()?) as i16,
                 step => field.wrapping_add(i16::from(step)),
             };
-            self.value(head & 0x0f, within, field, depth)?;
+            // The truth values of fields are in their type.
+            if !matches!(head & 0x0f, 1 | 2) {
+                self.value(head & 0x0f, within, field, depth)?;
+            }
         }
     }
 
     fn value(&mut self, kind: u8, within: i16, field: i16, depth: u32) -> Result<(), String> {
         match kind {
-            1 | 2 => {}
-            3 => drop(self.byte()?),
+            1..=3 => drop(self.byte()?),
             4..=6 => {
                 let value = unzigzag(self.varint()?);
-                match (within, field) {
-                    (0, 2) => self.sizes[0] = value,
-                    (0, 3) => self.sizes[1] = value,
-                    // The first field of either kind of data page header.
-                    (5 | 8, 1) => self.values = value,
-                    (7, 1) => self.entries = value,
-                    _ => {}
-                }
+                (self.note)(within, field, value);
             }
             7 => self.skip(8)?,
             8 => {
@@ -110,24 +144,25 @@ impl<R: Read> Header<'_, R> {
             9 | 10 => {
                 let head = self.byte()?;
                 let count = if head >> 4 == 15 { self.varint()? } else { u64::from(head >> 4) };
+                // Every element takes a byte at least, so that the end of the bytes ends this.
                 for _ in 0..count {
-                    // Every element takes a byte at least, so that the chunk's end ends this.
                     match head & 0x0f {
-                        1 | 2 => drop(self.byte()?),
-                        kind => self.value(kind, -1, 0, depth + 1)?,
+                        9 | 10 => return Err("a list of lists".to_owned()),
+                        12 => self.structure(if depth == 0 { field } else { -1 }, depth + 1)?,
+                        kind => self.value(kind, -1, 0, depth)?,
                     }
                 }
             }
             12 => self.structure(if depth == 0 { field } else { -1 }, depth + 1)?,
-            _ => return Err("a page header of an unknown type".to_owned()),
+            _ => return Err("a header of an unknown type".to_owned()),
         }
-        if depth > DEPTH { Err("a page header that is nested too deep".to_owned()) } else { Ok(()) }
+        Ok(())
     }
 
     fn skip(&mut self, bytes: u64) -> Result<(), String> {
-        self.left = self.left.checked_sub(bytes).ok_or("a page header beyond its chunk")?;
-        let skipped = std::io::copy(&mut (&mut *self.data).take(bytes), &mut std::io::sink());
-        if skipped.ok() == Some(bytes) { Ok(()) } else { Err("a page header that is cut short".to_owned()) }
+        *self.left = self.left.checked_sub(bytes).ok_or("a header beyond its end")?;
+        let skipped = copy(&mut (&mut *self.data).take(bytes), &mut sink());
+        if skipped.ok() == Some(bytes) { Ok(()) } else { Err("a header that is cut short".to_owned()) }
     }
 }
 

@@ -4,7 +4,7 @@
 //! file before anything is unpacked, because the library takes their word for how much memory to allocate.
 
 use std::fs::File;
-use std::io::Write as _;
+use std::io::{Read as _, Write as _};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
@@ -18,7 +18,7 @@ use parquet::file::serialized_reader::SerializedFileReader;
 use super::edges::{EdgeBuilder, EdgeTable};
 use super::ids::Ids;
 use super::nodes::{Cell, NodeTable, NodesBuilder};
-use super::pages::check_pages;
+use super::pages::{check_footer, check_pages};
 use super::{Columns, EdgeValues};
 use crate::DataError;
 use crate::error::{Place, excerpt, format_error, io_error};
@@ -154,6 +154,7 @@ impl<'a> Table<'a> {
     fn open(file: &'a Path, data: File) -> Result<Table<'a>, DataError> {
         let size = data.metadata().map_err(io_error("read", file))?.len();
         let again = data.try_clone().map_err(io_error("read", file))?;
+        footer(file, &again, size)?;
         let reader = SerializedFileReader::new(data).map_err(|error| unreadable(file, &error))?;
         let schema = reader.metadata().file_metadata().schema_descr();
         let mut names = Vec::new();
@@ -207,7 +208,7 @@ impl<'a> Table<'a> {
             cells_left -= cells;
             let mut batches = Vec::new();
             for &column in columns {
-                self.check_chunk(metadata.column(column), column)?;
+                self.check_chunk(metadata.column(column), column, rows as u64)?;
                 batches.push((column, reader.get_column_reader(column).map_err(wrong)?, Batch::default()));
             }
             let mut left = rows;
@@ -242,7 +243,7 @@ impl<'a> Table<'a> {
     }
 
     /// Checks where a column chunk lies and what its pages say about themselves.
-    fn check_chunk(&self, chunk: &ColumnChunkMetaData, column: usize) -> Result<(), DataError> {
+    fn check_chunk(&self, chunk: &ColumnChunkMetaData, column: usize, rows: u64) -> Result<(), DataError> {
         let place = || Place::Part(self.names[column].clone());
         let start =
             chunk.dictionary_page_offset().unwrap_or(chunk.data_page_offset()).min(chunk.data_page_offset());
@@ -253,9 +254,26 @@ impl<'a> Table<'a> {
             return Err(format_error(self.file, place(), "data inside of the file", found));
         };
         let data = self.data.get_read(range.start).map_err(|error| unreadable(self.file, &error))?;
-        check_pages(data, range.end - range.start, chunk.num_values())
+        check_pages(data, range.end - range.start, rows)
             .map_err(|found| format_error(self.file, place(), "pages of a plausible size", found))
     }
+}
+
+/// Checks the footer: its bytes, their number in 4 bytes, and `PAR1` are the end of the file.
+fn footer(file: &Path, data: &File, size: u64) -> Result<(), DataError> {
+    let wrong = |found: String| format_error(file, Place::Whole, "a Parquet file", found);
+    let mut end = [0; 8];
+    let start = size.checked_sub(8).ok_or_else(|| wrong(format!("a file of {size} bytes")))?;
+    let read = |start| data.get_read(start).map_err(|error| unreadable(file, &error));
+    read(start)?.read_exact(&mut end).map_err(io_error("read", file))?;
+    let [a, b, c, d, magic @ ..] = end;
+    let length = u64::from(u32::from_le_bytes([a, b, c, d]));
+    if magic != *b"PAR1" || length > start {
+        return Err(
+            wrong("a file that does not end as one".to_owned()).with_help("it is damaged or cut short")
+        );
+    }
+    check_footer(read(start - length)?, length).map_err(wrong)
 }
 
 fn unreadable(file: &Path, error: &ParquetError) -> DataError {
