@@ -15,6 +15,7 @@ pub(crate) const LABEL_PREFIX: &str = "label:";
 
 /// One cell of a table.
 #[derive(Debug, Clone, Copy)]
+#[cfg_attr(not(feature = "parquet"), allow(dead_code, reason = "only Parquet has typed cells"))]
 pub(crate) enum Cell<'a> {
     Text(&'a str),
     Integer(i64),
