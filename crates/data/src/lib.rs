@@ -4,10 +4,12 @@ mod atomic;
 mod cache;
 mod draw;
 mod error;
+pub mod export;
 pub mod fetch;
 #[doc(hidden)]
 pub mod fuzz;
 pub mod generate;
+pub mod import;
 mod load;
 pub mod native;
 pub mod noise;

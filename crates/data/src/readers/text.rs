@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use flate2::bufread::MultiGzDecoder;
 
-use super::parts::excerpt;
+use crate::error::excerpt;
 use crate::DataError;
 use crate::error::{Place, format_error, io_error};
 

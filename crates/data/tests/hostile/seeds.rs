@@ -11,6 +11,7 @@ use std::fs;
 use std::io::{Cursor, Write};
 use std::path::Path;
 
+use edgepace_data::export::{Format, export};
 use edgepace_data::native::save;
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -45,6 +46,24 @@ pub(crate) fn of(target: &str) -> Vec<Vec<u8>> {
             vec![pickles::set().iter().flat_map(sized).collect()]
         }
         "specs" => specs(),
+        "parquet" => fixtures(&[
+            "edges.parquet",
+            "nodes.snappy.parquet",
+            "nodes.zstd.parquet",
+            "nodes.gzip.parquet",
+            "numbers.parquet",
+        ]),
+        "graphml" => fixtures(&["undirected.graphml", "directed.graphml"]),
+        "edge_list" => fixtures(&["dictionary.edgelist", "weighted.edgelist", "plain.edgelist"]),
+        "arrays" => {
+            let mut files = fixtures(&["arrays.npz", "pairs.npz", "adjacency.npz", "coordinates.npz"]);
+            for dataset in samples::all() {
+                let folder = tempfile::tempdir().unwrap();
+                let written = export(&dataset, folder.path(), Format::Npz, false).unwrap();
+                files.push(fs::read(&written[0]).unwrap());
+            }
+            files
+        }
         other => panic!("no seeds for {other}"),
     }
 }
@@ -109,4 +128,10 @@ fn specs() -> Vec<Vec<u8>> {
         "scale-free:nodes=100,features=3\n\nper-class:20:500:1000",
     ];
     texts.map(|text| text.as_bytes().to_vec()).to_vec()
+}
+
+/// Files that the programs wrote whose formats we read.
+fn fixtures(names: &[&str]) -> Vec<Vec<u8>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
+    names.iter().map(|name| fs::read(folder.join(name)).unwrap()).collect()
 }

@@ -4,7 +4,7 @@
 
 use std::io::Read;
 
-use super::super::parts::excerpt;
+use crate::error::excerpt;
 use super::npy::At;
 use crate::DataError;
 

@@ -5,7 +5,8 @@ use std::path::Path;
 
 use edgepace_graph::{Features, SparseFeatures};
 
-use super::super::parts::{RowBuilder, compact, excerpt};
+use super::super::parts::{RowBuilder, compact};
+use crate::error::excerpt;
 use super::{DEFLATE_LIMIT, Npz};
 use crate::DataError;
 use crate::error::{Place, format_error, graph_error};

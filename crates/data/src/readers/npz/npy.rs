@@ -5,7 +5,7 @@ use std::path::Path;
 
 use edgepace_graph::Names;
 
-use super::super::parts::excerpt;
+use crate::error::excerpt;
 use super::header::{Header, Kind};
 use crate::DataError;
 use crate::error::{Place, format_error, io_error};
