@@ -4,5 +4,8 @@
 mod error;
 #[doc(hidden)]
 pub mod fuzz;
+#[allow(dead_code, reason = "its users come next")]
+#[doc(hidden)]
+pub mod import;
 
 pub use error::{DataError, Place};
