@@ -146,12 +146,15 @@ where
     let mut rows = Rows::cut(cut.map_or(nodes, Cut::nodes), &mut offsets, &mut entries);
     match cut {
         None => {
-            rows.iter_mut()
-                .for_each(|all| edges(0..inputs).for_each(|(target, entry)| all.put(target, entry)));
+            for all in &mut rows {
+                edges(0..inputs).for_each(|(target, entry)| all.put(target, entry));
+            }
         }
         Some(cut) => {
             by_bucket(cut, inputs, &edges, &mut rows, |first, items, rows| {
-                items.iter().for_each(|&(target, entry)| rows.put(target - first as u32, entry));
+                for &(target, entry) in items {
+                    rows.put(target - first as u32, entry);
+                }
                 true
             });
         }
@@ -190,7 +193,9 @@ fn count<Entry, Edges: Iterator<Item = (u32, Entry)>>(
     let targets = |range| edges(range).map(|(target, _)| (target, ()));
     let mut counts: Vec<&mut [usize]> = counts.chunks_mut(cut.nodes()).collect();
     by_bucket(cut, inputs, targets, &mut counts, |first, items, counts| {
-        items.iter().for_each(|&(target, ())| counts[target as usize - first] += 1);
+        for &(target, ()) in items {
+            counts[target as usize - first] += 1;
+        }
         true
     });
 }

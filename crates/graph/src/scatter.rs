@@ -119,9 +119,6 @@ fn cut_at<'a, T>(mut values: &'a [T], sizes: &[usize]) -> Vec<&'a [T]> {
 }
 
 /// Cuts a slice into parts of these sizes.
-pub(crate) fn cut_at_mut<'a, T>(
-    mut values: &'a mut [T],
-    sizes: impl Iterator<Item = usize>,
-) -> Vec<&'a mut [T]> {
+pub(crate) fn cut_at_mut<T>(mut values: &mut [T], sizes: impl Iterator<Item = usize>) -> Vec<&mut [T]> {
     sizes.map(|size| values.split_off_mut(..size).unwrap_or_default()).collect()
 }

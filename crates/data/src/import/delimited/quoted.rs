@@ -197,7 +197,9 @@ mod tests {
             rows in prop::collection::vec(prop::array::uniform3("[a,\"\n\r#% ]{1,6}"), 0..8)
         ) {
             let mut writer = csv::WriterBuilder::new().quote_style(csv::QuoteStyle::Always).from_writer(Vec::new());
-            rows.iter().for_each(|row| writer.write_record(row).unwrap());
+            for row in &rows {
+                writer.write_record(row).unwrap();
+            }
             let text = String::from_utf8(writer.into_inner().unwrap()).unwrap();
             prop_assert_eq!(all(&text, b',').unwrap(), rows);
         }

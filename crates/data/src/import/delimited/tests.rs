@@ -170,7 +170,8 @@ proptest! {
         for &(a, b, weight) in &list {
             let quote = if quoted && weight % 3 == 0 { "\"" } else { "" };
             let id = |number| format!("{quote}{prefix}{number}{quote}");
-            text += &format!("{noise}{}{delimiter}{}{delimiter}{weight}.5{line_end}", id(a), id(b));
+            let ends = [id(a), id(b)].join(&delimiter.to_string());
+            text.extend([noise, &ends, &format!("{delimiter}{weight}.5"), line_end]);
         }
         let text = if last_end { &text } else { text.trim_end() };
         for threads in [1, 2, 8] {
