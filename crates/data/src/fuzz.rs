@@ -15,7 +15,6 @@ use crate::{DataError, Generator, Native, Noise, SplitRule, import};
 /// What packed data may need: deflate makes up to 1032 bytes of one, each can stand for a number of 8 bytes, and a vector
 /// that grows is there twice or three times.
 const PACKED: usize = 1032 * 24;
-
 /// A reader that takes whatever bytes it is given.
 #[derive(Clone, Copy)]
 pub struct Target {
@@ -46,6 +45,8 @@ pub const TARGETS: &[Target] = &[
     Target { name: "graphml", read: graphml, expansion: 64 },
     Target { name: "edge_list", read: edge_list, expansion: 64 },
     Target { name: "arrays", read: arrays, expansion: 16 * 1032 },
+    // A byte of gzip can stand for a thousand bytes of text, and four of those for an edge.
+    Target { name: "delimited", read: delimited, expansion: 16_000 },
 ];
 
 /// An instruction of one byte may make an object, put it on the stack and into the memo, and all three grow by doubling.
@@ -149,4 +150,9 @@ fn edge_list(bytes: &[u8]) -> Result<(), DataError> {
 
 fn arrays(bytes: &[u8]) -> Result<(), DataError> {
     import::read_arrays(input(), bytes).map(drop)
+}
+
+/// Small blocks, so that lines fall across them.
+fn delimited(bytes: &[u8]) -> Result<(), DataError> {
+    import::read_delimited_edges(input(), bytes, 64)
 }

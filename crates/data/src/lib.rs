@@ -25,6 +25,9 @@ mod files;
 #[cfg(test)]
 #[path = "../tests/data/npz_files.rs"]
 mod npz_files;
+#[cfg(test)]
+#[path = "../tests/data/pickles.rs"]
+mod pickles;
 
 pub use cache::{Cache, DATA_VARIABLE};
 pub use error::{DataError, Place};

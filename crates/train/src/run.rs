@@ -123,14 +123,17 @@ fn test_score(logits: &[f32], labels: &Labels, nodes: &[u32]) -> Option<f64> {
     let row = |node: u32| &logits[node as usize * width..][..width];
     match labels {
         Labels::Classes(classes) => {
-            let right = nodes.iter().filter(|&&node| class_of(row(node)) == classes.of()[node as usize]).count();
+            let right =
+                nodes.iter().filter(|&&node| class_of(row(node)) == classes.of()[node as usize]).count();
             (!nodes.is_empty()).then(|| right as f64 / nodes.len() as f64)
         }
         Labels::Many(many) => {
             let aucs = (0..width).filter_map(|label| {
                 let mut scored: Vec<(f64, bool)> = nodes
                     .iter()
-                    .map(|&node| (f64::from(row(node)[label]), many.values()[node as usize * width + label] == 1))
+                    .map(|&node| {
+                        (f64::from(row(node)[label]), many.values()[node as usize * width + label] == 1)
+                    })
                     .collect();
                 roc_auc(&mut scored)
             });

@@ -49,7 +49,19 @@ impl<'a> Session<'a> {
         let optimiser = Adam::new(config.adam(), model.parameter_count())?;
         let initial = model.parameter_values().to_vec();
         let (train, validation) = (split.train(), split.validation());
-        Ok(Session { model, config, graph, features, known, train, validation, task, seed, optimiser, initial })
+        Ok(Session {
+            model,
+            config,
+            graph,
+            features,
+            known,
+            train,
+            validation,
+            task,
+            seed,
+            optimiser,
+            initial,
+        })
     }
 
     /// One training step on a structure; returns the loss before it.

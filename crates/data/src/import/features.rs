@@ -6,15 +6,14 @@ use std::path::Path;
 use edgepace_graph::{DenseFeatures, Features, Graph, SparseFeatures};
 
 use crate::DataError;
-use crate::error::Place;
-use crate::error::{format_error, graph_error};
-use crate::readers::npz::Npz;
+use crate::error::{Place, format_error, graph_error};
+use crate::readers::npz::{self, Npz};
 
 /// Rows that a matrix without columns may have per byte of its file: nothing else accounts for them.
 const EMPTY_ROWS_PER_BYTE: u64 = 1;
 
-/// The features in an npy or npz file: one matrix, or a sparse matrix (CSR) as `scipy.sparse.save_npz` writes it. They
-/// are taken as they are: dense stays dense, and stored zeros stay stored.
+/// The features in an npy or npz file: one matrix, or a sparse matrix as `scipy.sparse.save_npz` writes it. They are taken
+/// as they are: dense stays dense, and stored zeros of a CSR matrix stay stored.
 pub(crate) fn features_from_file(file: &Path) -> Result<Features, DataError> {
     let size = std::fs::metadata(file).map_err(crate::error::io_error("read", file))?.len();
     features_of(&mut Npz::open(file)?, size)
@@ -22,7 +21,9 @@ pub(crate) fn features_from_file(file: &Path) -> Result<Features, DataError> {
 
 fn features_of<R: Read + Seek>(npz: &mut Npz<R>, size: u64) -> Result<Features, DataError> {
     if ["format", "shape", "data"].iter().all(|key| npz.has(key)) {
-        return sparse(npz, "", size);
+        let format = npz.strings("format", &[])?;
+        let by_rows = format.is_some_and(|format| format.get(0) == "csr");
+        return if by_rows { sparse(npz, "", size) } else { npz::features_of(npz) };
     }
     let names = npz.names();
     let [key] = &names[..] else {
@@ -52,13 +53,6 @@ pub(crate) fn sparse<R: Read + Seek>(
     prefix: &str,
     size: u64,
 ) -> Result<Features, DataError> {
-    if prefix.is_empty() {
-        let format = npz.strings("format", &[])?;
-        let format = format.as_ref().map_or("", |format| format.get(0));
-        if format != "csr" {
-            return Err(npz.wrong("format", "csr", crate::error::excerpt(format.as_bytes())));
-        }
-    }
     let key = |name: &str| format!("{prefix}{name}");
     let shape = npz.counts(&key("shape"), &[Some(2)])?.values;
     check_rows(npz, &key("shape"), shape[0], size.saturating_mul(1032))?;

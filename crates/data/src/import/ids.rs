@@ -28,6 +28,7 @@ impl Ids {
     ///
     /// # Errors
     /// The row that repeats an earlier id, or that is one more than a graph can have.
+    #[cfg(test)]
     pub(crate) fn of_rows<S: AsRef<str>>(ids: impl IntoIterator<Item = S>) -> Result<Ids, usize> {
         let mut named = Named::default();
         let mut counted = true;

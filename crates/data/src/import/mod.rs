@@ -21,7 +21,6 @@ mod edge_list;
 mod edges;
 mod features;
 mod graphml;
-#[allow(dead_code, reason = "its other users come with the fast reader")]
 mod ids;
 mod nodes;
 #[cfg(feature = "parquet")]
@@ -31,11 +30,12 @@ mod parquet;
 mod sidecar;
 mod table;
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use edgepace_graph::{Classes, Dataset, Features, Graph, UNLABELLED};
 
-use self::delimited::{Delimited, read_edges};
+use self::delimited::{Column, Delimited, read_edges};
 use self::edges::EdgeTable;
 use self::ids::Ids;
 use self::nodes::NodeTable;
@@ -111,7 +111,8 @@ pub enum FeatureColumns {
 /// What the columns (in GraphML: the keys) of the files are called, where it is not the usual.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Columns {
-    /// Edges: the source; `source`, or the first column.
+    /// Edges: the source; `source`, or the first column. Here and for target and weight a number is a position from 0,
+    /// unless the header is said to be there.
     pub source: Option<String>,
     /// Edges: the target; `target`, or the second column.
     pub target: Option<String>,
@@ -172,6 +173,8 @@ pub struct Import {
     pub edges_format: Option<Format>,
     /// The format of the nodes, when the extension does not tell.
     pub nodes_format: Option<Format>,
+    /// Whether the first line of a table of edges names its columns; guessed unless told.
+    pub header: Option<bool>,
     /// Whether an edge goes one way only; unless told, what the file says (GraphML, npz), or else that it does not.
     pub directed: Option<bool>,
     /// The dataset's name; that of the edges' file unless told.
@@ -219,6 +222,11 @@ pub fn import(request: &Import, progress: Progress<'_>) -> Result<Dataset, DataE
     let nodes = request.nodes.as_deref().map(|file| read_nodes(file, request)).transpose()?;
     let parts = read_edge_file(format, nodes, request, progress)?;
     join(parts, request)
+}
+
+/// Edges as delimited text, read in blocks of so many bytes and thrown away.
+pub(crate) fn read_delimited_edges(file: &Path, bytes: &[u8], block: usize) -> Result<(), DataError> {
+    delimited::read_edges_from_bytes(file, bytes, block, &Delimited::default(), None).map(drop)
 }
 
 fn read_nodes(file: &Path, request: &Import) -> Result<NodeTable, DataError> {
@@ -275,22 +283,26 @@ fn read_delimited(
     progress: Progress<'_>,
 ) -> Result<(EdgeTable, EdgeValues), DataError> {
     let columns = &request.columns;
-    let mut layout = Delimited {
-        delimiter: if format == Format::Tsv { b'\t' } else { b',' },
-        // Columns that are told by name need a line with names.
-        header: [&columns.source, &columns.target, &columns.weight]
-            .iter()
-            .any(|name| name.is_some())
-            .then_some(true),
-        source: columns.source.clone(),
-        target: columns.target.clone(),
-        weight: columns.weight.clone(),
+    // A number is the position of a column, unless a header makes it a name.
+    let column = |name: &Option<String>| {
+        let position =
+            name.as_ref().and_then(|name| name.parse().ok()).filter(|_| request.header != Some(true));
+        position.map(Column::Position).or_else(|| name.clone().map(Column::Name))
     };
-    let mut edges = read_edges(&request.edges, &layout, ids, progress)?;
+    let mut layout = Delimited {
+        delimiter: (format == Format::Tsv).then_some(b'\t'),
+        header: request.header,
+        source: column(&columns.source),
+        target: column(&columns.target),
+        weight: column(&columns.weight),
+    };
+    let total = fs::metadata(&request.edges).map_or(0, |data| data.len());
+    let progress = |done| progress(done, total);
+    let mut edges = read_edges(&request.edges, &layout, ids, &progress)?;
     let mut values = Vec::new();
     for name in &columns.edge_values {
-        layout.weight = Some(name.clone());
-        let again = read_edges(&request.edges, &layout, Some(edges.ids), progress)?;
+        layout.weight = Some(Column::Name(name.clone()));
+        let again = read_edges(&request.edges, &layout, Some(edges.ids), &progress)?;
         values.push((name.clone(), again.weights.unwrap_or_default()));
         edges.ids = again.ids;
     }

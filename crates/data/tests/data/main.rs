@@ -7,6 +7,7 @@ mod generate;
 mod import;
 mod native;
 mod noise;
+mod real;
 mod registry;
 mod samples;
 mod splits;

@@ -2,7 +2,7 @@
 
 #[path = "../data/npz_files.rs"]
 mod npz_files;
-#[path = "../common/pickles.rs"]
+#[path = "../data/pickles.rs"]
 mod pickles;
 #[path = "../data/samples.rs"]
 mod samples;
@@ -64,6 +64,7 @@ pub(crate) fn of(target: &str) -> Vec<Vec<u8>> {
             }
             files
         }
+        "delimited" => delimited(),
         other => panic!("no seeds for {other}"),
     }
 }
@@ -115,12 +116,16 @@ fn tables() -> Vec<Vec<u8>> {
         encoder.finish().expect("memory")
     });
     plain.iter().map(|text| text.to_vec()).chain(packed).collect()
+}
+
 /// The bytes that `write` puts into a file.
 fn written(write: impl FnOnce(&Path)) -> Vec<u8> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("seed");
     write(&path);
     fs::read(path).unwrap()
+}
+
 fn specs() -> Vec<Vec<u8>> {
     let texts = [
         "synthetic:homophily=0.3,law=inverse,seed=0,nodes=500\nfake=1,delete=0.1,flip=0.05,seed=7\nkfold:5:0:stratified",
@@ -134,4 +139,17 @@ fn specs() -> Vec<Vec<u8>> {
 fn fixtures(names: &[&str]) -> Vec<Vec<u8>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
     names.iter().map(|name| fs::read(folder.join(name)).unwrap()).collect()
+}
+
+/// Edge lists in every dialect. Each has a weight, so that damage is seen.
+fn delimited() -> Vec<Vec<u8>> {
+    let lines = |line: &str| line.repeat(20);
+    [
+        "source,target,weight\n".to_owned() + &lines("0,1,0.5\n1,2,1\n"),
+        "# SNAP\nfrom\tto\tw\n".to_owned() + &lines("12345678901\t7\t1e-3\r\n"),
+        "\u{feff}u v w\n".to_owned() + &lines("  user_1   é 2 \n\n"),
+        "\"src\";\"dst\";\"weight\"\n".to_owned() + &lines("\"a;\"\"b\n\";c;3\n"),
+    ]
+    .map(String::into_bytes)
+    .into()
 }

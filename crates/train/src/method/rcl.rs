@@ -51,7 +51,8 @@ fn with_settings(
         return Err(TrainError::Config {
             field: "residual_term".into(),
             found: "on".into(),
-            expected: "off for kernel posterior: only terms of embeddings (inner, cosine) join the loss".into(),
+            expected: "off for kernel posterior: only terms of embeddings (inner, cosine) join the loss"
+                .into(),
         });
     }
     Ok(Box::new(Rcl { settings, seed, state: None }))
@@ -166,8 +167,7 @@ impl State {
     ) -> Result<(), TrainError> {
         // The pretrained model has learned on all edges; later it is shown the training structure.
         let first = self.curriculum.history().updates.is_empty();
-        let structure =
-            if first && self.pretrained.is_some() { StructureId::FIRST } else { self.training };
+        let structure = if first && self.pretrained.is_some() { StructureId::FIRST } else { self.training };
         let pretrained = self.pretrained.as_ref().filter(|_| first || settings.source == Source::Pretrained);
         let model = &mut session.model;
         let own = pretrained.map(|_| model.parameter_values().to_vec());
@@ -204,7 +204,8 @@ impl State {
     fn restructure(&mut self, session: &mut Session<'_>) -> Result<(), TrainError> {
         let weights = self.curriculum.weights();
         let selected = session.graph.select(|edge| weights[edge] > 0.0);
-        let selected_weights: Vec<f32> = selected.edge_of.iter().map(|&edge| weights[edge as usize]).collect();
+        let selected_weights: Vec<f32> =
+            selected.edge_of.iter().map(|&edge| weights[edge as usize]).collect();
         let model = session.model.on(self.training);
         model.set_graph(Arc::new(selected.graph))?;
         model.set_edge_weights(&selected_weights)?;
