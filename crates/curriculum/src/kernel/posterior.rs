@@ -44,7 +44,7 @@ impl Posterior {
     }
 
     #[inline(always)]
-    fn row(&self, node: usize) -> &[f32] {
+    pub(crate) fn row(&self, node: usize) -> &[f32] {
         &self.rows[node * self.width..(node + 1) * self.width]
     }
 
