@@ -64,28 +64,43 @@ impl Difficulty {
         match self {
             Difficulty::Inner => {
                 let z = embeddings(feedback, Kernel::Inner, nodes)?;
-                let gap = |pair: usize| {
-                    let [i, j] = ends[pair].map(|node| node as usize);
-                    inner::gap(z.row(i), z.row(j)) as f32
-                };
-                each_gathered(out, |pair| [z.row(ends[pair][1] as usize)], gap);
+                each_gathered(
+                    out,
+                    #[inline(always)]
+                    |pair| [z.row(ends[pair][1] as usize)],
+                    #[inline(always)]
+                    |pair: usize| {
+                        let [i, j] = ends[pair].map(|node| node as usize);
+                        inner::gap(z.row(i), z.row(j)) as f32
+                    },
+                );
             }
             Difficulty::Cosine(norms) => {
                 let z = embeddings(feedback, Kernel::Cosine, nodes)?;
                 norms.refresh(z, nodes);
-                let gap = |pair: usize| {
-                    let [i, j] = ends[pair].map(|node| node as usize);
-                    norms.gap(z, i, j) as f32
-                };
-                each_gathered(out, |pair| [z.row(ends[pair][1] as usize)], gap);
+                each_gathered(
+                    out,
+                    #[inline(always)]
+                    |pair| [z.row(ends[pair][1] as usize)],
+                    #[inline(always)]
+                    |pair: usize| {
+                        let [i, j] = ends[pair].map(|node| node as usize);
+                        norms.gap(z, i, j) as f32
+                    },
+                );
             }
             Difficulty::Posterior(posterior) => {
                 posterior.refresh(outputs(feedback, Kernel::Posterior, nodes)?, nodes);
-                let gap = |pair: usize| {
-                    let [i, j] = ends[pair].map(|node| node as usize);
-                    (1.0 - posterior.agreement(i, j)) as f32
-                };
-                each_gathered(out, |pair| [posterior.row(ends[pair][1] as usize)], gap);
+                each_gathered(
+                    out,
+                    #[inline(always)]
+                    |pair| [posterior.row(ends[pair][1] as usize)],
+                    #[inline(always)]
+                    |pair: usize| {
+                        let [i, j] = ends[pair].map(|node| node as usize);
+                        (1.0 - posterior.agreement(i, j)) as f32
+                    },
+                );
             }
             Difficulty::Evidence(evidence) => {
                 evidence.gaps(outputs(feedback, Kernel::Evidence, nodes)?, nodes, pairs, out);
