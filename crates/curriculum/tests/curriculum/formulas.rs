@@ -75,7 +75,7 @@ fn many_labels_agree_by_their_mean() {
     // p = ¾, ½ and ¼, ½: the labels agree with chance 3/16 + 3/16 and ½.
     let ln3 = 3.0_f32.ln();
     curriculum.update(0, &Feedback::new().label_logits(&[ln3, 0.0, -ln3, 0.0], 2)).unwrap();
-    let expected = (1.0 - (0.375 + 0.5) / 2.0_f32).powi(2);
+    let expected = (1.0 - f32::midpoint(0.375, 0.5)).powi(2);
     assert!((curriculum.residuals()[0] - expected).abs() < 1e-6);
 }
 

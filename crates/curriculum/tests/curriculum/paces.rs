@@ -23,7 +23,7 @@ fn paces_by_share_hit_their_shares() {
                 let pairs = curriculum.pairs().len();
                 let expected = (share * pairs as f64 - 1e-9).ceil().max(0.0) as usize * graph.edges() / pairs;
                 // An edge and its reverse in a graph without twins are equally hard, and come in together.
-                let together = if graph.twins().is_some() { 0 } else { 1 };
+                let together = usize::from(graph.twins().is_none());
                 let found = update.selected;
                 assert!(
                     found >= expected && found <= expected + together,

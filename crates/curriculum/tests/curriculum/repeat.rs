@@ -67,12 +67,14 @@ fn a_restored_curriculum_continues_to_the_same_bits() {
     }
 }
 
+type Damage = fn(&mut State);
+
 #[test]
 fn a_state_that_does_not_fit_is_refused_and_changes_nothing() {
     let graph = undirected(90, 300, 5);
     let mut curriculum = run(&graph, &CurriculumConfig::posterior(), 150);
     let state = curriculum.save();
-    let damages: [(&str, fn(&mut State)); 8] = [
+    let damages: [(&str, Damage); 8] = [
         ("config", |state| state.config.beta = 2.0),
         ("epochs or seed", |state| state.seed += 1),
         ("epochs or seed", |state| state.epochs += 1),
