@@ -172,18 +172,13 @@ impl Curriculum {
         let (config, residuals, mask_before) = (&self.config, &self.residuals, &self.mask);
         each(&mut self.selected, |pair, _| is_in(config, lambda, residuals[pair], mask_before[pair]));
         let selected = &self.selected;
-        each_with_partial(
-            &mut self.mask,
-            &mut self.partial,
-            #[inline(always)]
-            |pair, previous, sums: &mut Partial| {
-                let s = mask(config, lambda, residuals[pair], previous);
-                sums.before.add(config, lambda, residuals[pair], previous, previous);
-                sums.after.add(config, lambda, residuals[pair], previous, s);
-                sums.selected += usize::from(selected[pair]);
-                s
-            },
-        );
+        each_with_partial(&mut self.mask, &mut self.partial, |pair, previous, sums: &mut Partial| {
+            let s = mask(config, lambda, residuals[pair], previous);
+            sums.before.add(config, lambda, residuals[pair], previous, previous);
+            sums.after.add(config, lambda, residuals[pair], previous, s);
+            sums.selected += usize::from(selected[pair]);
+            s
+        });
         let twice = self.pairs.edges_per_pair();
         let mut update = Update {
             epoch: u32::try_from(epoch).unwrap_or(NEVER - 1),

@@ -26,30 +26,24 @@ pub(crate) fn residual_gradient(
     let width = values.width;
     let pair_of = pairs.pair_of();
     let factor = factor * pairs.edges_per_pair() as f64;
-    rows(
-        out,
-        width,
-        NODES,
-        #[inline(always)]
-        |first, piece| {
-            for (within, out) in piece.chunks_exact_mut(width).enumerate() {
-                let node = first + within;
-                out.fill(0.0);
-                let mut add = |edge: usize, other: u32| {
-                    let s = mask[pair_of[edge] as usize];
-                    if s != 0.0 {
-                        difficulty.add_gradient(factor * f64::from(s), values, node, other as usize, out);
-                    }
-                };
-                for edge in graph.in_edges(node) {
-                    add(edge, graph.sources()[edge]);
+    rows(out, width, NODES, |first, piece| {
+        for (within, out) in piece.chunks_exact_mut(width).enumerate() {
+            let node = first + within;
+            out.fill(0.0);
+            let mut add = |edge: usize, other: u32| {
+                let s = mask[pair_of[edge] as usize];
+                if s != 0.0 {
+                    difficulty.add_gradient(factor * f64::from(s), values, node, other as usize, out);
                 }
-                if let Some(outgoing) = outgoing {
-                    for place in outgoing.offsets[node]..outgoing.offsets[node + 1] {
-                        add(outgoing.edges[place] as usize, outgoing.targets[place]);
-                    }
+            };
+            for edge in graph.in_edges(node) {
+                add(edge, graph.sources()[edge]);
+            }
+            if let Some(outgoing) = outgoing {
+                for place in outgoing.offsets[node]..outgoing.offsets[node + 1] {
+                    add(outgoing.edges[place] as usize, outgoing.targets[place]);
                 }
             }
-        },
-    );
+        }
+    });
 }

@@ -3,9 +3,6 @@
 //! Inside a rayon pool the pool's threads are used, outside of one everything runs on the calling thread: the caller
 //! decides, and the global pool is never touched. Every piece of output has one writer and pieces never depend on
 //! the number of threads, so results are the same bits on 1, 2 or 8 threads.
-//!
-//! Pieces run with the widest vector instructions of the machine. The formulas have no fused multiply-add, so that
-//! changes their speed and never their result.
 
 use rayon::prelude::*;
 
@@ -32,12 +29,6 @@ pub(crate) fn rows<T: Send>(
     if out.is_empty() {
         return;
     }
-    let fill = |first: usize, piece: &mut [T]| {
-        pulp::Arch::new().dispatch(
-            #[inline(always)]
-            || fill(first, piece),
-        );
-    };
     if in_pool() && out.len() > size {
         out.par_chunks_mut(size).enumerate().for_each(|(i, piece)| fill(i * rows, piece));
     } else {
@@ -47,17 +38,11 @@ pub(crate) fn rows<T: Send>(
 
 /// Sets `out[i] = value(i, out[i])`.
 pub(crate) fn each<T: Send + Copy>(out: &mut [T], value: impl Fn(usize, T) -> T + Sync + Send) {
-    rows(
-        out,
-        1,
-        PIECE,
-        #[inline(always)]
-        |first, piece| {
-            for (i, entry) in piece.iter_mut().enumerate() {
-                *entry = value(first + i, *entry);
-            }
-        },
-    );
+    rows(out, 1, PIECE, |first, piece| {
+        for (i, entry) in piece.iter_mut().enumerate() {
+            *entry = value(first + i, *entry);
+        }
+    });
 }
 
 /// Entries whose rows are asked for together.
@@ -73,27 +58,21 @@ pub(crate) fn each_gathered<'a, const ROWS: usize>(
     rows_of: impl Fn(usize) -> [&'a [f32]; ROWS] + Sync + Send,
     value: impl Fn(usize) -> f32 + Sync + Send,
 ) {
-    rows(
-        out,
-        1,
-        PIECE,
-        #[inline(always)]
-        |first: usize, piece: &mut [f32]| {
-            for (number, batch) in piece.chunks_mut(BATCH).enumerate() {
-                let first = first + number * BATCH;
-                let mut touched = 0.0;
-                for i in 0..batch.len() {
-                    for row in rows_of(first + i) {
-                        touched += row.iter().step_by(LINE).sum::<f32>();
-                    }
-                }
-                std::hint::black_box(touched);
-                for (i, entry) in batch.iter_mut().enumerate() {
-                    *entry = value(first + i);
+    rows(out, 1, PIECE, |first: usize, piece: &mut [f32]| {
+        for (number, batch) in piece.chunks_mut(BATCH).enumerate() {
+            let first = first + number * BATCH;
+            let mut touched = 0.0;
+            for i in 0..batch.len() {
+                for row in rows_of(first + i) {
+                    touched += row.iter().step_by(LINE).sum::<f32>();
                 }
             }
-        },
-    );
+            std::hint::black_box(touched);
+            for (i, entry) in batch.iter_mut().enumerate() {
+                *entry = value(first + i);
+            }
+        }
+    });
 }
 
 /// Like [`each`], and each piece adds up a partial result, to be folded in order afterwards.
@@ -106,14 +85,9 @@ pub(crate) fn each_with_partial<T: Send + Copy, P: Send + Default>(
 ) {
     let fill = |piece_number: usize, piece: &mut [T], partial: &mut P| {
         *partial = P::default();
-        pulp::Arch::new().dispatch(
-            #[inline(always)]
-            || {
-                for (i, entry) in piece.iter_mut().enumerate() {
-                    *entry = value(piece_number * PIECE + i, *entry, partial);
-                }
-            },
-        );
+        for (i, entry) in piece.iter_mut().enumerate() {
+            *entry = value(piece_number * PIECE + i, *entry, partial);
+        }
     };
     if in_pool() && out.len() > PIECE {
         out.par_chunks_mut(PIECE)

@@ -80,14 +80,9 @@ impl Logistic {
     fn sums(&mut self, rows: &[[f32; COLUMNS]], positives: usize, ridge: f64, w: &Coefficients) -> Sums {
         self.partial.resize(pieces(rows.len()), Sums::default());
         self.places.resize(rows.len(), ());
-        each_with_partial(
-            &mut self.places,
-            &mut self.partial,
-            #[inline(always)]
-            |row, (), sums: &mut Sums| {
-                sums.add(&rows[row], row < positives, w);
-            },
-        );
+        each_with_partial(&mut self.places, &mut self.partial, |row, (), sums: &mut Sums| {
+            sums.add(&rows[row], row < positives, w);
+        });
         let mut total = Sums::default();
         for partial in &self.partial {
             total.loss += partial.loss + libm::log1p(partial.product);

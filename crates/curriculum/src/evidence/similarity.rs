@@ -16,17 +16,11 @@ pub(crate) fn similarities(features: &Features, pairs: &[[u32; 2]]) -> Vec<f32> 
 
 fn each_pair(pairs: &[[u32; 2]], value: impl Fn(usize, usize) -> f64 + Sync + Send) -> Vec<f32> {
     let mut out = vec![0.0_f32; pairs.len()];
-    rows(
-        &mut out,
-        1,
-        PIECE / 4,
-        #[inline(always)]
-        |first, piece| {
-            for (out, &[i, j]) in piece.iter_mut().zip(&pairs[first..]) {
-                *out = value(i as usize, j as usize) as f32;
-            }
-        },
-    );
+    rows(&mut out, 1, PIECE / 4, |first, piece| {
+        for (out, &[i, j]) in piece.iter_mut().zip(&pairs[first..]) {
+            *out = value(i as usize, j as usize) as f32;
+        }
+    });
     out
 }
 
@@ -50,33 +44,25 @@ fn cosine(sparse: &SparseFeatures, pairs: &[[u32; 2]]) -> Vec<f32> {
         (&sparse.columns()[range.clone()], &sparse.values()[range])
     };
     let norms: Vec<f64> = (0..sparse.rows()).map(|node| inverse_norm(row(node).1)).collect();
-    each_pair(
-        pairs,
-        #[inline(always)]
-        |i, j| {
-            let ((a_columns, a), (b_columns, b)) = (row(i), row(j));
-            let (mut s, mut t, mut sum) = (0, 0, 0.0_f64);
-            while s < a.len() && t < b.len() {
-                let (left, right) = (a_columns[s], b_columns[t]);
-                if left == right {
-                    sum += f64::from(a[s]) * f64::from(b[t]);
-                }
-                s += usize::from(left <= right);
-                t += usize::from(right <= left);
+    each_pair(pairs, |i, j| {
+        let ((a_columns, a), (b_columns, b)) = (row(i), row(j));
+        let (mut s, mut t, mut sum) = (0, 0, 0.0_f64);
+        while s < a.len() && t < b.len() {
+            let (left, right) = (a_columns[s], b_columns[t]);
+            if left == right {
+                sum += f64::from(a[s]) * f64::from(b[t]);
             }
-            sum * norms[i] * norms[j]
-        },
-    )
+            s += usize::from(left <= right);
+            t += usize::from(right <= left);
+        }
+        sum * norms[i] * norms[j]
+    })
 }
 
 fn dense_cosine(dense: &DenseFeatures, pairs: &[[u32; 2]]) -> Vec<f32> {
     let row = |node: usize| &dense.values()[node * dense.cols()..(node + 1) * dense.cols()];
     let norms: Vec<f64> = (0..dense.rows()).map(|node| inverse_norm(row(node))).collect();
-    each_pair(
-        pairs,
-        #[inline(always)]
-        |i, j| dot(row(i), row(j)) * norms[i] * norms[j],
-    )
+    each_pair(pairs, |i, j| dot(row(i), row(j)) * norms[i] * norms[j])
 }
 
 /// −√(mean over columns of ((x_i − x_j) / σ)²); columns without variance do not count.
@@ -89,27 +75,23 @@ fn minus_distance(dense: &DenseFeatures, pairs: &[[u32; 2]]) -> Vec<f32> {
         let z = (a - b) * inverse;
         z * z
     };
-    each_pair(
-        pairs,
-        #[inline(always)]
-        |i, j| {
-            let (a, a_rest) = row(i).as_chunks::<LANES>();
-            let (b, b_rest) = row(j).as_chunks::<LANES>();
-            let (inverse, inverse_rest) = inverse.as_chunks::<LANES>();
-            let mut sums = [0.0_f32; LANES];
-            for ((a, b), inverse) in a.iter().zip(b).zip(inverse) {
-                for lane in 0..LANES {
-                    sums[lane] += square(a[lane], b[lane], inverse[lane]);
-                }
+    each_pair(pairs, |i, j| {
+        let (a, a_rest) = row(i).as_chunks::<LANES>();
+        let (b, b_rest) = row(j).as_chunks::<LANES>();
+        let (inverse, inverse_rest) = inverse.as_chunks::<LANES>();
+        let mut sums = [0.0_f32; LANES];
+        for ((a, b), inverse) in a.iter().zip(b).zip(inverse) {
+            for lane in 0..LANES {
+                sums[lane] += square(a[lane], b[lane], inverse[lane]);
             }
-            for (lane, ((&a, &b), &inverse)) in a_rest.iter().zip(b_rest).zip(inverse_rest).enumerate() {
-                sums[lane] += square(a, b, inverse);
-            }
-            let sum: f64 = sums.iter().map(|&sum| f64::from(sum)).sum();
-            // Values near the limit of single precision overflow: as far apart as can be told.
-            -(sum.min(f64::from(f32::MAX)) / used).sqrt()
-        },
-    )
+        }
+        for (lane, ((&a, &b), &inverse)) in a_rest.iter().zip(b_rest).zip(inverse_rest).enumerate() {
+            sums[lane] += square(a, b, inverse);
+        }
+        let sum: f64 = sums.iter().map(|&sum| f64::from(sum)).sum();
+        // Values near the limit of single precision overflow: as far apart as can be told.
+        -(sum.min(f64::from(f32::MAX)) / used).sqrt()
+    })
 }
 
 /// 1 / σ of each column, 0 for one without variance.

@@ -115,26 +115,20 @@ impl Evidence {
         let (posterior, ends) = (&self.posterior, pairs.ends());
         each_gathered(
             out,
-            #[inline(always)]
             |pair| [posterior.row(ends[pair][1] as usize)],
-            #[inline(always)]
             |pair| logit_agreement(posterior, ends[pair]),
         );
         let slopes = self.refit(out);
         self.keys.resize(pairs.len(), 0);
         let (agreement, columns) = (&*out, &self.edges);
-        each(
-            &mut self.keys,
-            #[inline(always)]
-            |pair, _| {
-                let row = columns.row(agreement[pair], pair);
-                let mut score = 0.0;
-                for column in 0..COLUMNS {
-                    score += slopes[column] * f64::from(row[column]);
-                }
-                key(score as f32, pair)
-            },
-        );
+        each(&mut self.keys, |pair, _| {
+            let row = columns.row(agreement[pair], pair);
+            let mut score = 0.0;
+            for column in 0..COLUMNS {
+                score += slopes[column] * f64::from(row[column]);
+            }
+            key(score as f32, pair)
+        });
         gaps_by_rank(&mut self.keys, out);
     }
 

@@ -66,9 +66,7 @@ impl Difficulty {
                 let z = embeddings(feedback, Kernel::Inner, nodes)?;
                 each_gathered(
                     out,
-                    #[inline(always)]
                     |pair| [z.row(ends[pair][1] as usize)],
-                    #[inline(always)]
                     |pair: usize| {
                         let [i, j] = ends[pair].map(|node| node as usize);
                         inner::gap(z.row(i), z.row(j)) as f32
@@ -80,9 +78,7 @@ impl Difficulty {
                 norms.refresh(z, nodes);
                 each_gathered(
                     out,
-                    #[inline(always)]
                     |pair| [z.row(ends[pair][1] as usize)],
-                    #[inline(always)]
                     |pair: usize| {
                         let [i, j] = ends[pair].map(|node| node as usize);
                         norms.gap(z, i, j) as f32
@@ -93,9 +89,7 @@ impl Difficulty {
                 posterior.refresh(outputs(feedback, Kernel::Posterior, nodes)?, nodes);
                 each_gathered(
                     out,
-                    #[inline(always)]
                     |pair| [posterior.row(ends[pair][1] as usize)],
-                    #[inline(always)]
                     |pair: usize| {
                         let [i, j] = ends[pair].map(|node| node as usize);
                         (1.0 - posterior.agreement(i, j)) as f32

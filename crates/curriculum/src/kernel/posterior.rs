@@ -25,28 +25,22 @@ impl Posterior {
         };
         let width = self.width;
         self.rows.resize(nodes * width, 0.0);
-        rows(
-            &mut self.rows,
-            width,
-            NODES,
-            #[inline(always)]
-            |first: usize, piece: &mut [f32]| {
-                for (i, p) in piece.chunks_exact_mut(width).enumerate() {
-                    let values = given.row(first + i);
-                    match outputs {
-                        Outputs::ClassLogits(_) => softmax(values, p),
-                        Outputs::ClassProbabilities(_) => p.copy_from_slice(values),
-                        Outputs::LabelLogits(_) => {
-                            let (yes, no) = p.split_at_mut(values.len());
-                            for ((yes, no), &logit) in yes.iter_mut().zip(no).zip(values) {
-                                *yes = sigmoid(f64::from(logit)) as f32;
-                                *no = sigmoid(-f64::from(logit)) as f32;
-                            }
+        rows(&mut self.rows, width, NODES, |first: usize, piece: &mut [f32]| {
+            for (i, p) in piece.chunks_exact_mut(width).enumerate() {
+                let values = given.row(first + i);
+                match outputs {
+                    Outputs::ClassLogits(_) => softmax(values, p),
+                    Outputs::ClassProbabilities(_) => p.copy_from_slice(values),
+                    Outputs::LabelLogits(_) => {
+                        let (yes, no) = p.split_at_mut(values.len());
+                        for ((yes, no), &logit) in yes.iter_mut().zip(no).zip(values) {
+                            *yes = sigmoid(f64::from(logit)) as f32;
+                            *no = sigmoid(-f64::from(logit)) as f32;
                         }
                     }
                 }
-            },
-        );
+            }
+        });
     }
 
     #[inline(always)]
