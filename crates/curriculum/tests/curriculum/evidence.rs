@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use edgepace_curriculum::{Curriculum, CurriculumConfig, Feedback};
+use edgepace_curriculum::{
+    Curriculum, CurriculumConfig, Feedback, feature_similarity, neighbourhood_overlap,
+};
 use edgepace_graph::random::{Purpose, Stream};
 use edgepace_graph::{DenseFeatures, Features, Graph, SparseFeatures};
 
@@ -88,6 +90,24 @@ fn overlap_means_much_among_cliques_and_nothing_in_a_random_graph() {
     let fit = *curriculum.evidence().unwrap();
     // There the two columns are nearly one and the same, so that only their sum counts.
     assert!((fit.jaccard + fit.adamic_adar).abs() < 0.2, "{fit:?}");
+}
+
+#[test]
+fn what_speaks_for_an_edge_can_be_had_by_itself() {
+    // A triangle with a tail: only the edges of the triangle have a common neighbour, which makes all of their union but
+    // for the tail at node 2.
+    let graph = Graph::undirected(4, &[0, 1, 2, 2], &[1, 2, 0, 3]).unwrap();
+    let overlap = neighbourhood_overlap(&graph).unwrap();
+    assert_eq!(edgepace_curriculum::Pairs::new(&graph).ends(), [[0, 1], [0, 2], [1, 2], [2, 3]]);
+    assert_eq!(overlap.jaccard, [1.0, 0.5, 0.5, 0.0]);
+    let rare = |degree: f32| (1.0 / degree.ln()).ln_1p();
+    for (found, expected) in overlap.adamic_adar.iter().zip([rare(3.0), rare(2.0), rare(2.0), 0.0]) {
+        assert!((found - expected).abs() < 1e-6);
+    }
+    let features = Features::from(DenseFeatures::new(4, 1, vec![-1.0, -1.0, 1.0, 1.0]).unwrap());
+    assert_eq!(feature_similarity(&graph, &features).unwrap(), [0.0, -2.0, -2.0, 0.0]);
+    let other = Features::from(DenseFeatures::new(3, 1, vec![0.0; 3]).unwrap());
+    assert!(feature_similarity(&graph, &other).is_err());
 }
 
 #[test]
