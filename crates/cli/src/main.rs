@@ -23,7 +23,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     /// List, fetch, inspect, import and export graphs
-    Data(commands::data::Args),
+    Data(Box<commands::data::Args>),
     /// Measure how fast this machine trains, beside what the machine could do at best
     Bench(commands::bench::Args),
 }

@@ -45,7 +45,7 @@ enum Command {
     /// Show where datasets are kept, or where one of them is
     Path(get::PathArgs),
     /// Make a graph file of tables, arrays or GraphML
-    Import(import::Args),
+    Import(Box<import::Args>),
     /// Make a graph file of any dataset, with noise if you like
     Save(save::Args),
     /// Write a dataset as CSV tables or NumPy arrays
