@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::program::edgepace;
+use crate::program::edgepace_in;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -13,7 +13,7 @@ fn root() -> PathBuf {
 /// Every Markdown file with its text.
 fn documents() -> Vec<(PathBuf, String)> {
     let mut files = Vec::new();
-    for folder in [".", "bench", "docs", "docs/results"] {
+    for folder in [".", "bench", "docs", "docs/results", "fuzz"] {
         let entries = std::fs::read_dir(root().join(folder)).expect("a folder of documents");
         files.extend(entries.map(|entry| entry.expect("a file").path()));
     }
@@ -21,48 +21,77 @@ fn documents() -> Vec<(PathBuf, String)> {
     files.into_iter().map(|file| (file.clone(), std::fs::read_to_string(file).expect("a document"))).collect()
 }
 
-/// The lines that begin with `$ ` in the documents, with the language of the block they stand in.
-fn commands() -> Vec<(String, String)> {
-    let mut commands = Vec::new();
-    for (_, text) in documents() {
-        let mut language = String::new();
-        for line in text.lines() {
-            if let Some(rest) = line.strip_prefix("```") {
-                rest.clone_into(&mut language);
-            } else if let Some(command) = line.strip_prefix("$ ") {
-                commands.push((language.clone(), command.to_owned()));
+/// A fenced block of a document: what stands after the backticks, and its lines.
+fn blocks(text: &str) -> Vec<(String, Vec<String>)> {
+    let mut blocks: Vec<(String, Vec<String>)> = Vec::new();
+    let mut inside = false;
+    for line in text.lines() {
+        if let Some(language) = line.strip_prefix("```") {
+            inside = !inside;
+            if inside {
+                blocks.push((language.to_owned(), Vec::new()));
             }
+        } else if inside && let Some((_, lines)) = blocks.last_mut() {
+            lines.push(line.to_owned());
         }
     }
-    commands
+    blocks
 }
 
+/// Runs a document from top to bottom in a folder of its own: a block `csv NAME` is a file there, a block `console` is
+/// commands. `console slow` (minutes, or gigabytes) is only parsed, `console data` runs where the real datasets are.
 #[test]
 fn every_documented_command_works() {
     let mut seen = 0;
-    for (language, command) in commands() {
-        let words: Vec<&str> = command.split_whitespace().collect();
-        match words[..] {
-            // Minutes, or gigabytes: whether the program knows the arguments.
-            ["edgepace", ref rest @ ..] if language == "console slow" => {
-                let run = edgepace(rest.iter().copied().chain(["--seconds", "x"]));
-                assert!(run.stderr.contains("invalid value 'x' for '--seconds"), "{command}: {}", run.stderr);
+    for (file, text) in documents() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        for (language, lines) in blocks(&text) {
+            if let Some(name) = language.strip_prefix("csv ") {
+                std::fs::write(folder.path().join(name), lines.join("\n") + "\n").expect("a file");
             }
-            ["edgepace", ref rest @ ..] | ["cargo", "run", "--release", "--", ref rest @ ..] => {
-                let run = edgepace(rest.iter().copied());
-                assert_eq!(run.code, Some(0), "{command}: {}", run.stderr);
+            for command in lines.iter().filter_map(|line| line.strip_prefix("$ ")) {
+                works(folder.path(), &language, command, &file);
+                seen += 1;
             }
-            ["python3", script, ..] => {
-                let help = Command::new("python3").args([script, "--help"]).current_dir(root()).output();
-                assert!(help.expect("Python 3").status.success(), "{command}");
-            }
-            // The command that runs this test, and the one that fetches the source.
-            ["./check"] | ["git", "clone", ..] => {}
-            _ => panic!("a document has a command that no test runs: {command}"),
         }
-        seen += 1;
     }
-    assert!(seen >= 3, "the documents have commands");
+    assert!(seen >= 10, "the documents have commands");
+}
+
+fn works(folder: &Path, language: &str, command: &str, document: &Path) {
+    let words: Vec<&str> = command.split_whitespace().collect();
+    let claim = format!("{}: {command}", document.display());
+    match words[..] {
+        ["edgepace", ref rest @ ..] | ["cargo", "run", "--release", "--", ref rest @ ..] => {
+            let parse_only = language == "console slow" || (language == "console data" && real_data().is_none());
+            // `--help` after arguments that are not known is an error, and otherwise the end.
+            let help = parse_only.then_some("--help");
+            let run = edgepace_in(folder, rest.iter().copied().chain(help));
+            assert_eq!(run.code, Some(0), "{claim}: {}", run.stderr);
+        }
+        ["python3", script, ..] => {
+            let help = Command::new("python3").args([script, "--help"]).current_dir(root()).output();
+            assert!(help.expect("Python 3").status.success(), "{claim}");
+        }
+        // Heavy: whether there is such an example is enough.
+        ["cargo", "run", "--release", "-p", package, "--example", example, ..] => {
+            let package = package.trim_start_matches("edgepace-");
+            let file = root().join(format!("crates/{package}/examples/{example}.rs"));
+            assert!(file.exists(), "{claim}");
+        }
+        // The command that runs this test, and the one that fetches the source.
+        ["./check"] | ["git", "clone", ..] => {}
+        _ => panic!("a document has a command that no test runs: {claim}"),
+    }
+}
+
+/// The real datasets, where they are; the program finds them by itself in the environment.
+fn real_data() -> Option<PathBuf> {
+    let folder = std::env::var_os("EDGEPACE_DATA")
+        .map_or_else(|| root().join("../shared/data"), PathBuf::from)
+        .canonicalize()
+        .ok()?;
+    folder.join("planetoid").is_dir().then_some(folder)
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Runs the program.
 
+use std::path::Path;
 use std::process::{Command, Output};
 
 /// What a run of the program left behind.
@@ -13,9 +14,17 @@ pub(crate) struct Run {
 /// Runs `edgepace` with these arguments, in an empty folder of its own.
 pub(crate) fn edgepace<'a>(arguments: impl IntoIterator<Item = &'a str>) -> Run {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let output =
-        Command::new(env!("CARGO_BIN_EXE_edgepace")).args(arguments).current_dir(folder.path()).output();
-    output.expect("the program starts").into()
+    edgepace_in(folder.path(), arguments)
+}
+
+/// Runs `edgepace` in this folder.
+pub(crate) fn edgepace_in<'a>(folder: &Path, arguments: impl IntoIterator<Item = &'a str>) -> Run {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_edgepace"));
+    // The real datasets lie beside the repository, unless the environment says otherwise.
+    if std::env::var_os("EDGEPACE_DATA").is_none() {
+        command.env("EDGEPACE_DATA", Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"));
+    }
+    command.args(arguments).current_dir(folder).output().expect("the program starts").into()
 }
 
 impl From<Output> for Run {
