@@ -87,7 +87,8 @@ fn evaluate(
         });
         if better {
             let kept = best.take();
-            let (mut parameters, mut logits) = kept.map_or_else(Default::default, |kept| (kept.parameters, kept.logits));
+            let (mut parameters, mut logits) =
+                kept.map_or_else(Default::default, |kept| (kept.parameters, kept.logits));
             logits.clear();
             for node in 0..session.graph.nodes() {
                 logits.extend_from_slice(evaluation.logits(node));

@@ -89,7 +89,8 @@ fn standardise(features: &Features) -> Result<Features, GraphError> {
             for row in dense.values().chunks_exact(cols.max(1)) {
                 columns(row, &mut square, &|column, x| (x - mean[column]).powi(2));
             }
-            let scale: Vec<f64> = square.iter().map(|&s| if s > 0.0 { 1.0 / s.sqrt() } else { 0.0 }).collect();
+            let scale: Vec<f64> =
+                square.iter().map(|&s| if s > 0.0 { 1.0 / s.sqrt() } else { 0.0 }).collect();
             let values = dense
                 .values()
                 .iter()

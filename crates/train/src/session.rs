@@ -26,6 +26,8 @@ pub struct Session<'a> {
     pub validation: &'a [u32],
     /// What is trained for.
     pub task: Task<f32>,
+    /// Parameters of a vanilla model at its best epoch, where one has been trained already.
+    pub pretrained: Option<Vec<f32>>,
     /// The seed of the run.
     pub seed: u64,
     optimiser: Adam<f32>,
@@ -49,7 +51,20 @@ impl<'a> Session<'a> {
         let optimiser = Adam::new(config.adam(), model.parameter_count())?;
         let initial = model.parameter_values().to_vec();
         let (train, validation) = (split.train(), split.validation());
-        Ok(Session { model, config, graph, features, known, train, validation, task, seed, optimiser, initial })
+        Ok(Session {
+            model,
+            config,
+            graph,
+            features,
+            known,
+            train,
+            validation,
+            task,
+            pretrained: None,
+            seed,
+            optimiser,
+            initial,
+        })
     }
 
     /// One training step on a structure; returns the loss before it.

@@ -14,6 +14,7 @@ use edgepace_curriculum::{
 use edgepace_graph::{Graph, Labels};
 use edgepace_nn::{Extra, StructureId};
 
+use crate::auto::AUTO;
 use crate::config::RunConfig;
 use crate::error::TrainError;
 use crate::event::{Listener, Phase};
@@ -23,7 +24,10 @@ use crate::run::forward;
 use crate::session::Session;
 
 /// The presets, the default first.
-pub(super) const PRESETS: &[&str] = &["edgepace", "posterior", "paper", "official"];
+pub(super) const PRESETS: &[&str] = &["edgepace", "posterior", "cosine", "paper", "official", AUTO];
+
+/// Those of a single run.
+pub(super) const SINGLE_PRESETS: &[&str] = &["edgepace", "posterior", "cosine", "paper", "official"];
 
 /// The curriculum with the settings of a run.
 pub(super) fn make(config: &RunConfig, seed: u64) -> Result<Box<dyn Method>, TrainError> {
@@ -51,7 +55,8 @@ fn with_settings(
         return Err(TrainError::Config {
             field: "residual_term".into(),
             found: "on".into(),
-            expected: "off for kernel posterior: only terms of embeddings (inner, cosine) join the loss".into(),
+            expected: "off for kernel posterior: only terms of embeddings (inner, cosine) join the loss"
+                .into(),
         });
     }
     Ok(Box::new(Rcl { settings, seed, state: None }))
@@ -80,12 +85,14 @@ struct State {
 
 impl Method for Rcl {
     fn start(&mut self, session: &mut Session<'_>, listener: &mut dyn Listener) -> Result<(), TrainError> {
-        let pretrained = if self.settings.warm_start {
+        let pretrained = if !self.settings.warm_start {
+            None
+        } else if session.pretrained.is_some() {
+            session.pretrained.take()
+        } else {
             let fitted = fit(session, &mut Vanilla, Phase::WarmStart, &mut forward(listener))?;
             session.restart()?;
             Some(fitted.best.parameters)
-        } else {
-            None
         };
         let graph = Arc::clone(&session.graph);
         let epochs = session.config.epochs as usize;
@@ -166,8 +173,7 @@ impl State {
     ) -> Result<(), TrainError> {
         // The pretrained model has learned on all edges; later it is shown the training structure.
         let first = self.curriculum.history().updates.is_empty();
-        let structure =
-            if first && self.pretrained.is_some() { StructureId::FIRST } else { self.training };
+        let structure = if first && self.pretrained.is_some() { StructureId::FIRST } else { self.training };
         let pretrained = self.pretrained.as_ref().filter(|_| first || settings.source == Source::Pretrained);
         let model = &mut session.model;
         let own = pretrained.map(|_| model.parameter_values().to_vec());
@@ -204,7 +210,8 @@ impl State {
     fn restructure(&mut self, session: &mut Session<'_>) -> Result<(), TrainError> {
         let weights = self.curriculum.weights();
         let selected = session.graph.select(|edge| weights[edge] > 0.0);
-        let selected_weights: Vec<f32> = selected.edge_of.iter().map(|&edge| weights[edge as usize]).collect();
+        let selected_weights: Vec<f32> =
+            selected.edge_of.iter().map(|&edge| weights[edge as usize]).collect();
         let model = session.model.on(self.training);
         model.set_graph(Arc::new(selected.graph))?;
         model.set_edge_weights(&selected_weights)?;
