@@ -2,6 +2,8 @@
 
 mod bench;
 mod commands;
+mod dataset;
+mod table;
 
 use std::process::ExitCode;
 
@@ -20,12 +22,15 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    /// List, fetch, inspect, import and export graphs
+    Data(commands::data::Args),
     /// Measure how fast this machine trains, beside what the machine could do at best
     Bench(commands::bench::Args),
 }
 
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
+        Command::Data(args) => commands::data::run(&args),
         Command::Bench(args) => commands::bench::run(&args),
     };
     match result {

@@ -127,7 +127,8 @@ pub struct CurriculumConfig {
     pub average: f64,
     /// Ridge penalty of the evidence model on standardised columns, above 0.
     pub evidence_ridge: f64,
-    /// Edges, and non-edges, that the evidence model is fitted to at most, at least 1. Every edge is scored.
+    /// Edges, and non-edges, that the evidence model is fitted to at most, at least 1. Every edge is scored. With
+    /// 131072 of each, the standard error of a coefficient is about 0.004 where columns are not correlated.
     pub evidence_samples: usize,
     /// What the mask minimises.
     pub mask: MaskForm,
@@ -183,7 +184,7 @@ impl CurriculumConfig {
             order: Order::Learned,
             average: 0.5,
             evidence_ridge: 1.0,
-            evidence_samples: 1 << 18,
+            evidence_samples: 1 << 17,
             mask: MaskForm::Quadratic,
             beta: 1.0,
             gamma: 0.0,

@@ -3,6 +3,7 @@ use std::sync::Arc;
 use edgepace_graph::{Features, Graph, Transpose};
 
 use crate::config::{Confidence, CurriculumConfig, MaskForm, Pace, ResidualTerm};
+use crate::evidence::check_rows;
 use crate::feedback::Feedback;
 use crate::history::{History, NEVER, Update};
 use crate::kernel::Difficulty;
@@ -77,16 +78,8 @@ impl Curriculum {
             let expected = "between 1 and 4294967295";
             return Err(CurriculumError::Config { field: "epochs", found: epochs.to_string(), expected });
         }
-        if let Some(features) = features
-            && features.rows() != graph.nodes()
-        {
-            let (found, expected) = (features.rows(), graph.nodes());
-            return Err(CurriculumError::Size {
-                field: "features",
-                found,
-                expected,
-                reason: "one row per node",
-            });
+        if let Some(features) = features {
+            check_rows(&graph, features)?;
         }
         let pairs = Pairs::new(&graph);
         let difficulty = Difficulty::new(&graph, &pairs, features, config, seed)?;

@@ -66,6 +66,7 @@ pub use config::{
 };
 pub use curriculum::Curriculum;
 pub use error::CurriculumError;
+pub use evidence::{Overlap, feature_similarity, neighbourhood_overlap};
 pub use feedback::{Feedback, Outputs, Rows};
 pub use history::{History, NEVER, Update};
 pub use kernel::evidence::EvidenceFit;

@@ -45,6 +45,36 @@ pub(crate) fn each<T: Send + Copy>(out: &mut [T], value: impl Fn(usize, T) -> T 
     });
 }
 
+/// Entries whose rows are asked for together.
+const BATCH: usize = 8;
+/// Numbers in a line of the cache.
+const LINE: usize = 16;
+
+/// Sets `out[i] = value(i)` where `value(i)` reads rows that lie anywhere in memory: `rows_of(i)`.
+///
+/// One number of every line of the rows of a batch is read first, so that their ways through the caches overlap.
+pub(crate) fn each_gathered<'a, const ROWS: usize>(
+    out: &mut [f32],
+    rows_of: impl Fn(usize) -> [&'a [f32]; ROWS] + Sync + Send,
+    value: impl Fn(usize) -> f32 + Sync + Send,
+) {
+    rows(out, 1, PIECE, |first: usize, piece: &mut [f32]| {
+        for (number, batch) in piece.chunks_mut(BATCH).enumerate() {
+            let first = first + number * BATCH;
+            let mut touched = 0.0;
+            for i in 0..batch.len() {
+                for row in rows_of(first + i) {
+                    touched += row.iter().step_by(LINE).sum::<f32>();
+                }
+            }
+            std::hint::black_box(touched);
+            for (i, entry) in batch.iter_mut().enumerate() {
+                *entry = value(first + i);
+            }
+        }
+    });
+}
+
 /// Like [`each`], and each piece adds up a partial result, to be folded in order afterwards.
 ///
 /// `partial` has [`pieces`] entries; `value` may add to the one of its piece, which starts at its default.

@@ -157,3 +157,13 @@ pub(crate) fn graph_error(file: &Path) -> impl FnOnce(GraphError) -> DataError {
     let file = file.to_owned();
     move |source| DataError::Graph { file, source }
 }
+
+/// The most bytes of a file that a message shows.
+const EXCERPT: usize = 48;
+
+/// A piece of a file for a message: quoted, without control characters, cut when long.
+pub(crate) fn excerpt(bytes: &[u8]) -> String {
+    let text = String::from_utf8_lossy(&bytes[..bytes.len().min(EXCERPT)]);
+    let cut = if bytes.len() > EXCERPT { "…" } else { "" };
+    format!("`{}{cut}`", text.escape_debug())
+}

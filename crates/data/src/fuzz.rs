@@ -10,12 +10,11 @@ use crate::readers::npz::{self, Npz};
 use crate::readers::pickle::Pickle;
 use crate::readers::text::Lines;
 use crate::readers::{gnn_benchmark, heterophilous, ogb, planetoid};
-use crate::{DataError, Generator, Native, Noise, SplitRule};
+use crate::{DataError, Generator, Native, Noise, SplitRule, import};
 
 /// What packed data may need: deflate makes up to 1032 bytes of one, each can stand for a number of 8 bytes, and a vector
 /// that grows is there twice or three times.
 const PACKED: usize = 1032 * 24;
-
 /// A reader that takes whatever bytes it is given.
 #[derive(Clone, Copy)]
 pub struct Target {
@@ -40,6 +39,14 @@ pub const TARGETS: &[Target] = &[
     Target { name: "native", read: native, expansion: 32 },
     Target { name: "unpack", read: unpack, expansion: 64 },
     Target { name: "specs", read: specs, expansion: 64 },
+    #[cfg(feature = "parquet")]
+    // 1032 cells per byte, 4 bytes per cell, 3 times while a vector grows.
+    Target { name: "parquet", read: parquet, expansion: 12 * 1032 },
+    Target { name: "graphml", read: graphml, expansion: 64 },
+    Target { name: "edge_list", read: edge_list, expansion: 64 },
+    Target { name: "arrays", read: arrays, expansion: 16 * 1032 },
+    // A byte of gzip can stand for a thousand bytes of text, and four of those for an edge.
+    Target { name: "delimited", read: delimited, expansion: 16_000 },
 ];
 
 /// An instruction of one byte may make an object, put it on the stack and into the memo, and all three grow by doubling.
@@ -126,4 +133,26 @@ fn specs(bytes: &[u8]) -> Result<(), DataError> {
     let split: SplitRule = split.parse()?;
     assert_eq!(split.to_string().parse::<SplitRule>()?, split);
     Ok(())
+}
+
+#[cfg(feature = "parquet")]
+fn parquet(bytes: &[u8]) -> Result<(), DataError> {
+    import::read_parquet(input(), bytes)
+}
+
+fn graphml(bytes: &[u8]) -> Result<(), DataError> {
+    import::read_graphml(input(), bytes)
+}
+
+fn edge_list(bytes: &[u8]) -> Result<(), DataError> {
+    import::read_edge_list(input(), bytes)
+}
+
+fn arrays(bytes: &[u8]) -> Result<(), DataError> {
+    import::read_arrays(input(), bytes).map(drop)
+}
+
+/// Small blocks, so that lines fall across them.
+fn delimited(bytes: &[u8]) -> Result<(), DataError> {
+    import::read_delimited_edges(input(), bytes, 64)
 }

@@ -4,10 +4,12 @@ mod atomic;
 mod cache;
 mod draw;
 mod error;
+pub mod export;
 pub mod fetch;
 #[doc(hidden)]
 pub mod fuzz;
 pub mod generate;
+pub mod import;
 mod load;
 pub mod native;
 pub mod noise;
@@ -23,6 +25,9 @@ mod files;
 #[cfg(test)]
 #[path = "../tests/data/npz_files.rs"]
 mod npz_files;
+#[cfg(test)]
+#[path = "../tests/data/pickles.rs"]
+mod pickles;
 
 pub use cache::{Cache, DATA_VARIABLE};
 pub use error::{DataError, Place};

@@ -1,6 +1,11 @@
 //! From lists of edges to a [`Graph`].
 
+use std::ops::Range;
+
+use rayon::prelude::*;
+
 use crate::error::{check_edge_count, check_ids, check_length, check_node_count};
+use crate::scatter::{Cut, MANY, by_bucket, cut_at_mut};
 use crate::{Dropped, Graph, GraphError};
 
 impl Graph {
@@ -8,15 +13,16 @@ impl Graph {
     ///
     /// Self-loops and repeated edges are dropped and counted (see [`Graph::dropped`]).
     ///
-    /// Cost: a counting sort by target, O(nodes + edges), and a sort within each row. Beside the graph itself
-    /// (see [`Graph`]) it needs 4 bytes per node, so 79 million edges peak at about 0.7 GB plus the input.
+    /// Cost: a counting sort by target, O(nodes + edges), and a sort within each row; a million edges or more are shared
+    /// among the threads of the rayon pool, which do not change the result. Beside the graph itself (see [`Graph`]) it
+    /// needs 4 bytes per node and 3 per edge.
     ///
     /// # Errors
     /// Unequal lengths, an id that is not below `nodes`, more than `u32::MAX - 1` nodes or `u32::MAX` edges.
     pub fn from_edges(nodes: usize, sources: &[u32], targets: &[u32]) -> Result<Graph, GraphError> {
         let edges = EdgeList::directed(nodes, sources, targets)?;
-        let by_target = edges.iter().map(|(_, source, target)| (source, target));
-        let (offsets, sources) = sort_by_target(nodes, by_target, |source| source);
+        let by_target = |range| edges.part(range).map(|(_, source, target)| (target, source));
+        let (offsets, sources) = sort_by_target(nodes, edges.len(), by_target, |source| source);
         let dropped = edges.dropped(sources.len());
         Ok(Graph::from_sorted_rows(offsets, sources, dropped))
     }
@@ -31,9 +37,11 @@ impl Graph {
     /// Unequal lengths, an id that is not below `nodes`, more than `u32::MAX - 1` nodes or `u32::MAX` edges.
     pub fn undirected(nodes: usize, a: &[u32], b: &[u32]) -> Result<Graph, GraphError> {
         let pairs = EdgeList::undirected(nodes, a, b)?;
-        let forward = pairs.iter().map(|(_, a, b)| (a, b));
-        let backward = pairs.iter().map(|(_, a, b)| (b, a));
-        let (offsets, sources) = sort_by_target(nodes, forward.chain(backward), |source| source);
+        let both_ways = |range: Range<usize>| {
+            let forward = pairs.part(range.clone()).map(|(_, a, b)| (b, a));
+            forward.chain(pairs.part(range).map(|(_, a, b)| (a, b)))
+        };
+        let (offsets, sources) = sort_by_target(nodes, pairs.len(), both_ways, |source| source);
         let dropped = pairs.dropped(sources.len() / 2);
         Ok(Graph::from_sorted_rows(offsets, sources, dropped))
     }
@@ -74,32 +82,60 @@ impl<'a> EdgeList<'a> {
         self.sources.len()
     }
 
-    /// The entries that are not loops: position, source, target.
-    pub(crate) fn iter(self) -> impl Iterator<Item = (u32, u32, u32)> + Clone + 'a {
-        let edges = self.sources.iter().zip(self.targets).zip(0..);
+    /// The entries of a range that are not loops: position, source, target.
+    pub(crate) fn part(self, range: Range<usize>) -> impl Iterator<Item = (u32, u32, u32)> + 'a {
+        let inputs = range.start as u32..;
+        let edges = self.sources[range.clone()].iter().zip(&self.targets[range]).zip(inputs);
         edges.map(|((&source, &target), input)| (input, source, target)).filter(|(_, s, t)| s != t)
     }
 
     /// Tells loops from repeats among the entries that were not kept.
     pub(crate) fn dropped(self, kept: usize) -> Dropped {
-        let loops = self.len() - self.iter().count();
+        let is_loop = |(source, target): &(&u32, &u32)| source == target;
+        let loops = if self.len() < MANY {
+            self.sources.iter().zip(self.targets).filter(is_loop).count()
+        } else {
+            self.sources.par_iter().zip(self.targets).filter(is_loop).count()
+        };
         Dropped { duplicates: self.len() - loops - kept, loops }
     }
 }
 
 /// Sorts edges by target, and within a target by their entry, of which only the first per source is kept.
 ///
-/// `edges` gives an entry and a target, which must be below `nodes`; `source_of` tells an entry's source and
-/// must never decrease as entries grow. Returns the offsets and the kept entries. The offsets serve first as
-/// counts, then as write cursors and only then as offsets, and repeats are squeezed out in place: nothing
-/// else is allocated.
-pub(crate) fn sort_by_target<Entry: Copy + Ord + Default>(
+/// `edges` gives those of a range of the inputs: a target, which must be below `nodes`, and an entry. `source_of` tells an
+/// entry's source and must never decrease as entries grow. Returns the offsets and the kept entries. The offsets serve
+/// first as counts, then as write cursors and only then as offsets, and repeats are squeezed out in place.
+pub(crate) fn sort_by_target<Entry, Edges>(
     nodes: usize,
-    edges: impl Iterator<Item = (Entry, u32)> + Clone,
-    source_of: impl Fn(Entry) -> u32,
-) -> (Vec<usize>, Vec<Entry>) {
+    inputs: usize,
+    edges: impl Fn(Range<usize>) -> Edges + Sync,
+    source_of: impl Fn(Entry) -> u32 + Sync,
+) -> (Vec<usize>, Vec<Entry>)
+where
+    Entry: Copy + Ord + Default + Send + Sync,
+    Edges: Iterator<Item = (u32, Entry)>,
+{
+    sort_cut(Cut::of(inputs, nodes), nodes, inputs, edges, source_of)
+}
+
+/// The same, cut for many threads or, without a cut, the plain way.
+fn sort_cut<Entry, Edges>(
+    cut: Option<Cut>,
+    nodes: usize,
+    inputs: usize,
+    edges: impl Fn(Range<usize>) -> Edges + Sync,
+    source_of: impl Fn(Entry) -> u32 + Sync,
+) -> (Vec<usize>, Vec<Entry>)
+where
+    Entry: Copy + Ord + Default + Send + Sync,
+    Edges: Iterator<Item = (u32, Entry)>,
+{
     let mut offsets = vec![0; nodes + 1];
-    edges.clone().for_each(|(_, target)| offsets[target as usize] += 1);
+    match cut {
+        None => edges(0..inputs).for_each(|(target, _)| offsets[target as usize] += 1),
+        Some(cut) => count(cut, inputs, &edges, &mut offsets[..nodes]),
+    }
     let mut total = 0;
     for offset in &mut offsets {
         let count = std::mem::replace(offset, total);
@@ -107,29 +143,135 @@ pub(crate) fn sort_by_target<Entry: Copy + Ord + Default>(
     }
 
     let mut entries = vec![Entry::default(); total];
-    edges.for_each(|(entry, target)| {
-        let cursor = &mut offsets[target as usize];
-        entries[*cursor] = entry;
-        *cursor += 1;
-    });
-
-    // Each cursor now stands at the end of its row.
-    let (mut start, mut kept) = (0, 0);
-    for offset in &mut offsets[..nodes] {
-        let end = std::mem::replace(offset, kept);
-        entries[start..end].sort_unstable();
-        let row = kept;
-        for position in start..end {
-            let entry = entries[position];
-            if kept == row || source_of(entries[kept - 1]) != source_of(entry) {
-                entries[kept] = entry;
-                kept += 1;
+    let mut rows = Rows::cut(cut.map_or(nodes, Cut::nodes), &mut offsets, &mut entries);
+    match cut {
+        None => {
+            for all in &mut rows {
+                edges(0..inputs).for_each(|(target, entry)| all.put(target, entry));
             }
         }
-        start = end;
+        Some(cut) => {
+            by_bucket(cut, inputs, &edges, &mut rows, |first, items, rows| {
+                for &(target, entry) in items {
+                    rows.put(target - first as u32, entry);
+                }
+                true
+            });
+        }
+    }
+    let sizes: Vec<(usize, usize)> = if cut.is_some() {
+        rows.par_iter_mut().map(|rows| rows.squeeze(&source_of)).collect()
+    } else {
+        rows.iter_mut().map(|rows| rows.squeeze(&source_of)).collect()
+    };
+    drop(rows);
+
+    let (mut start, mut kept) = (0, 0);
+    for (bucket, (size, left)) in sizes.into_iter().enumerate() {
+        if kept < start {
+            entries.copy_within(start..start + left, kept);
+        }
+        let first = bucket * cut.map_or(nodes, Cut::nodes);
+        let last = nodes.min(first + cut.map_or(nodes, Cut::nodes));
+        offsets[first..last].iter_mut().for_each(|offset| *offset += kept);
+        start += size;
+        kept += left;
     }
     offsets[nodes] = kept;
     entries.truncate(kept);
     entries.shrink_to_fit();
     (offsets, entries)
+}
+
+/// Adds to each node's count the edges that point at it.
+fn count<Entry, Edges: Iterator<Item = (u32, Entry)>>(
+    cut: Cut,
+    inputs: usize,
+    edges: &(impl Fn(Range<usize>) -> Edges + Sync),
+    counts: &mut [usize],
+) {
+    let targets = |range| edges(range).map(|(target, _)| (target, ()));
+    let mut counts: Vec<&mut [usize]> = counts.chunks_mut(cut.nodes()).collect();
+    by_bucket(cut, inputs, targets, &mut counts, |first, items, counts| {
+        for &(target, ()) in items {
+            counts[target as usize - first] += 1;
+        }
+        true
+    });
+}
+
+/// The rows of neighbouring nodes.
+struct Rows<'a, Entry> {
+    /// Where each row starts among all entries; moves on as it is filled.
+    cursors: &'a mut [usize],
+    entries: &'a mut [Entry],
+    /// Where `entries` start among all entries.
+    start: usize,
+}
+
+impl<'a, Entry: Copy + Ord> Rows<'a, Entry> {
+    /// All rows, cut after every `nodes` of them.
+    fn cut(nodes: usize, offsets: &'a mut [usize], entries: &'a mut [Entry]) -> Vec<Rows<'a, Entry>> {
+        let end = offsets.len() - 1;
+        let starts: Vec<usize> = (0..end).step_by(nodes.max(1)).chain([end]).map(|at| offsets[at]).collect();
+        let parts = cut_at_mut(entries, starts.windows(2).map(|ends| ends[1] - ends[0]));
+        let cursors = offsets[..end].chunks_mut(nodes.max(1));
+        let parts = cursors.zip(parts).zip(starts);
+        parts.map(|((cursors, entries), start)| Rows { cursors, entries, start }).collect()
+    }
+
+    #[inline]
+    fn put(&mut self, row: u32, entry: Entry) {
+        let cursor = &mut self.cursors[row as usize];
+        self.entries[*cursor - self.start] = entry;
+        *cursor += 1;
+    }
+
+    /// Sorts full rows and squeezes out repeats: how many entries there were and how many are left. The cursors, each of
+    /// which stands at the end of its row, become the rows' starts within these entries.
+    fn squeeze(&mut self, source_of: impl Fn(Entry) -> u32) -> (usize, usize) {
+        let entries = &mut *self.entries;
+        let (mut from, mut kept) = (0, 0);
+        for cursor in &mut *self.cursors {
+            let end = std::mem::replace(cursor, kept) - self.start;
+            entries[from..end].sort_unstable();
+            let row = kept;
+            for position in from..end {
+                let entry = entries[position];
+                if kept == row || source_of(entries[kept - 1]) != source_of(entry) {
+                    entries[kept] = entry;
+                    kept += 1;
+                }
+            }
+            from = end;
+        }
+        (entries.len(), kept)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn cut_for_threads_in_any_way_edges_sort_as_the_plain_way_does(
+            nodes in 1_usize..40,
+            ends in prop::collection::vec((0_u32..40, 0_u32..40), 0..200),
+            (shift, piece, pieces) in (0_u32..7, 1_usize..50, 1_usize..4),
+        ) {
+            let edges: Vec<(u32, u64)> = ends
+                .iter()
+                .zip(0..)
+                .map(|(&(a, b), input)| (a % nodes as u32, u64::from(b % nodes as u32) << 32 | input))
+                .collect();
+            let part = |range: Range<usize>| edges[range].iter().copied();
+            let source_of = |entry: u64| (entry >> 32) as u32;
+            let plain = sort_cut(None, nodes, edges.len(), part, source_of);
+            let cut = sort_cut(Some(Cut { shift, piece, pieces }), nodes, edges.len(), part, source_of);
+            prop_assert_eq!(plain, cut);
+        }
+    }
 }

@@ -1,4 +1,7 @@
+use rayon::prelude::*;
 use thiserror::Error;
+
+use crate::scatter::MANY;
 
 /// What was wrong with an input, where, and what to do about it.
 ///
@@ -272,7 +275,9 @@ fn check_limit(field: &'static str, found: usize, limit: usize) -> Result<(), Gr
 }
 
 pub(crate) fn check_ids(field: &'static str, ids: &[u32], nodes: usize) -> Result<(), GraphError> {
-    match ids.iter().position(|&id| id as usize >= nodes) {
+    let bad = |&id: &u32| id as usize >= nodes;
+    let found = if ids.len() < MANY { ids.iter().position(bad) } else { ids.par_iter().position_first(bad) };
+    match found {
         None => Ok(()),
         Some(position) => Err(GraphError::NodeOutOfRange { field, position, value: ids[position], nodes }),
     }

@@ -1,6 +1,7 @@
 use std::ops::Range;
 
 use crate::error::check_length;
+use crate::scatter::{Cut, by_bucket, cut_at_mut};
 use crate::{Buffer, GraphError};
 
 /// An immutable directed graph whose edges have stable ids.
@@ -167,7 +168,16 @@ impl Graph {
 /// of row s come in the very order in which row s holds them, and one cursor per node replaces any search:
 /// the first cursor that does not point at its reverse proves that the graph is not symmetric.
 /// O(nodes + edges), 4 bytes per edge for the result and 4 per node for the cursors.
+///
+/// Many edges are first put into buckets by source, so that the cursors that are asked stay in the cache.
 fn find_twins(offsets: &[usize], sources: &[u32]) -> Option<Vec<u32>> {
+    match Cut::of(sources.len(), offsets.len() - 1) {
+        None => find_twins_plainly(offsets, sources),
+        Some(cut) => find_twins_by_bucket(cut, offsets, sources),
+    }
+}
+
+fn find_twins_plainly(offsets: &[usize], sources: &[u32]) -> Option<Vec<u32>> {
     let nodes = offsets.len() - 1;
     let mut cursors: Vec<u32> = offsets[..nodes].iter().map(|&start| start as u32).collect();
     let mut twins = Vec::with_capacity(sources.len());
@@ -183,4 +193,60 @@ fn find_twins(offsets: &[usize], sources: &[u32]) -> Option<Vec<u32>> {
         }
     }
     Some(twins)
+}
+
+fn find_twins_by_bucket(cut: Cut, offsets: &[usize], sources: &[u32]) -> Option<Vec<u32>> {
+    let nodes = offsets.len() - 1;
+    let by_source = |edges: Range<usize>| {
+        let mut target = offsets.partition_point(|&start| start <= edges.start).saturating_sub(1);
+        edges.map(move |edge| {
+            while offsets[target + 1] <= edge {
+                target += 1;
+            }
+            (sources[edge], (edge as u32, target as u32))
+        })
+    };
+    let mut cursors: Vec<u32> = offsets[..nodes].iter().map(|&start| start as u32).collect();
+    let mut twins = vec![0; sources.len()];
+    let ends = |first: usize| (offsets[first], offsets[nodes.min(first + cut.nodes())]);
+    let sizes = (0..nodes).step_by(cut.nodes()).map(|first| ends(first).1 - ends(first).0);
+    let mut buckets: Vec<_> = cursors.chunks_mut(cut.nodes()).zip(cut_at_mut(&mut twins, sizes)).collect();
+    let paired = by_bucket(cut, sources.len(), by_source, &mut buckets, |first, edges, (cursors, twins)| {
+        edges.iter().all(|&(source, (edge, target))| {
+            let cursor = &mut cursors[source as usize - first];
+            let reverse = *cursor as usize;
+            let paired = reverse < offsets[source as usize + 1] && sources[reverse] == target;
+            if paired {
+                twins[reverse - offsets[first]] = edge;
+                *cursor += 1;
+            }
+            paired
+        })
+    });
+    paired.then_some(twins)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn twins_found_by_bucket_are_those_found_plainly(
+            nodes in 1_usize..30,
+            pairs in prop::collection::vec((0_u32..30, 0_u32..30), 0..80),
+            symmetric in any::<bool>(),
+            (shift, piece, pieces) in (0_u32..6, 1_usize..30, 1_usize..4),
+        ) {
+            let (a, b): (Vec<u32>, Vec<u32>) =
+                pairs.iter().map(|&(a, b)| (a % nodes as u32, b % nodes as u32)).unzip();
+            let graph = if symmetric { Graph::undirected(nodes, &a, &b) } else { Graph::from_edges(nodes, &a, &b) };
+            let graph = graph.unwrap();
+            let plain = find_twins_plainly(graph.offsets(), graph.sources());
+            let cut = Cut { shift, piece, pieces };
+            prop_assert_eq!(find_twins_by_bucket(cut, graph.offsets(), graph.sources()), plain);
+        }
+    }
 }

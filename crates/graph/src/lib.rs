@@ -39,6 +39,7 @@ mod graph;
 mod labels;
 mod names;
 pub mod random;
+mod scatter;
 mod selection;
 mod split;
 mod stats;

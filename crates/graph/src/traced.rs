@@ -1,3 +1,5 @@
+use std::ops::Range;
+
 use crate::build::{EdgeList, sort_by_target};
 use crate::error::check_length;
 use crate::{Dropped, Graph, GraphError};
@@ -67,8 +69,9 @@ impl Graph {
         targets: &[u32],
     ) -> Result<TracedGraph, GraphError> {
         let edges = EdgeList::directed(nodes, sources, targets)?;
-        let by_target = edges.iter().map(|(input, source, target)| (entry(source, input), target));
-        let (offsets, entries) = sort_by_target(nodes, by_target, source_of);
+        let by_target =
+            |range| edges.part(range).map(|(input, source, target)| (target, entry(source, input)));
+        let (offsets, entries) = sort_by_target(nodes, edges.len(), by_target, source_of);
         let mut edge_of_input = vec![DROPPED; edges.len()];
         for (&entry, edge) in entries.iter().zip(0..) {
             edge_of_input[tag_of(entry) as usize] = edge;
@@ -86,9 +89,11 @@ impl Graph {
     pub fn undirected_traced(nodes: usize, a: &[u32], b: &[u32]) -> Result<TracedGraph, GraphError> {
         let pairs = EdgeList::undirected(nodes, a, b)?;
         // Twice the input's position fits: the directed edges were counted. The lowest bit is the direction.
-        let forward = pairs.iter().map(|(input, a, b)| (entry(a, 2 * input), b));
-        let backward = pairs.iter().map(|(input, a, b)| (entry(b, 2 * input + 1), a));
-        let (offsets, entries) = sort_by_target(nodes, forward.chain(backward), source_of);
+        let both_ways = |range: Range<usize>| {
+            let forward = pairs.part(range.clone()).map(|(input, a, b)| (b, entry(a, 2 * input)));
+            forward.chain(pairs.part(range).map(|(input, a, b)| (a, entry(b, 2 * input + 1))))
+        };
+        let (offsets, entries) = sort_by_target(nodes, pairs.len(), both_ways, source_of);
         let mut edge_of_input = vec![DROPPED; pairs.len()];
         for (&entry, edge) in entries.iter().zip(0..) {
             let tag = tag_of(entry);

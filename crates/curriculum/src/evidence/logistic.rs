@@ -1,6 +1,6 @@
 //! A small ridge logistic regression, by Newton's method.
 
-use crate::math::{exp, sigmoid};
+use crate::math::exp;
 use crate::parallel::{PIECE, each_with_partial, pieces};
 
 /// Columns of the evidence model.
@@ -9,8 +9,11 @@ pub(crate) const COLUMNS: usize = 4;
 const TERMS: usize = COLUMNS + 1;
 const MOST_STEPS: usize = 50;
 const MOST_HALVINGS: usize = 30;
-/// Newton ends when no coefficient moves by more: far below what could change a rank.
-const TOLERANCE: f64 = 1e-9;
+/// Factors of at most 2 whose product is far from overflow.
+const MOST_FACTORS: u32 = 500;
+/// Newton's last step is the one that promises less than this share of the objective. It doubles the digits that were right
+/// before it, so that what is left is far below what could change a rank, and what rounding could hide.
+const LAST_GAIN: f64 = 1e-10;
 
 /// Coefficients of the columns, and the intercept last.
 pub(crate) type Coefficients = [f64; TERMS];
@@ -19,6 +22,9 @@ pub(crate) type Coefficients = [f64; TERMS];
 #[derive(Debug, Clone, Copy, Default)]
 struct Sums {
     loss: f64,
+    /// Π (1 + e^−|m|) − 1 over the rows since the last logarithm was taken.
+    product: f64,
+    waiting: u32,
     gradient: [f64; TERMS],
     /// The upper triangle is filled.
     hessian: [[f64; TERMS]; TERMS],
@@ -43,22 +49,29 @@ impl Logistic {
         let mut sums = self.sums(rows, positives, ridge, &current);
         for _ in 0..MOST_STEPS {
             let Some(step) = solve(&sums.hessian, &sums.gradient) else { break };
+            let along = |scale: f64| -> Coefficients {
+                std::array::from_fn(|term| current[term] - scale * step[term])
+            };
+            let gain: f64 =
+                0.5 * step.iter().zip(&sums.gradient).map(|(step, slope)| step * slope).sum::<f64>();
+            if gain <= LAST_GAIN * sums.loss {
+                return along(1.0);
+            }
             let mut scale = 1.0;
-            let mut moved = false;
+            let mut next = along(scale);
+            let mut next_sums = self.sums(rows, positives, ridge, &next);
             for _ in 0..MOST_HALVINGS {
-                let mut next = current;
-                next.iter_mut().zip(&step).for_each(|(w, step)| *w -= scale * step);
-                let next_sums = self.sums(rows, positives, ridge, &next);
                 if next_sums.loss <= sums.loss {
-                    (current, sums, moved) = (next, next_sums, true);
                     break;
                 }
                 scale *= 0.5;
+                next = along(scale);
+                next_sums = self.sums(rows, positives, ridge, &next);
             }
-            // Where rounding hides any fall of the objective, the minimum is reached.
-            if !moved || step.iter().all(|step| (scale * step).abs() < TOLERANCE) {
+            if next_sums.loss > sums.loss {
                 break;
             }
+            (current, sums) = (next, next_sums);
         }
         current
     }
@@ -72,7 +85,7 @@ impl Logistic {
         });
         let mut total = Sums::default();
         for partial in &self.partial {
-            total.loss += partial.loss;
+            total.loss += partial.loss + libm::log1p(partial.product);
             for a in 0..TERMS {
                 total.gradient[a] += partial.gradient[a];
                 for b in a..TERMS {
@@ -101,9 +114,16 @@ impl Sums {
             score += w[term] * x[term];
         }
         let margin = if positive { score } else { -score };
-        // ln(1 + e^−m), and p = σ(score).
-        self.loss += libm::log1p(exp(-margin.abs())) + (-margin).max(0.0);
-        let p = sigmoid(score);
+        // ln(1 + e^−m) = max(−m, 0) + ln(1 + e^−|m|): the logarithms of many rows are one logarithm of their product.
+        let small = exp(-margin.abs());
+        self.loss += (-margin).max(0.0);
+        self.product += small + small * self.product;
+        self.waiting += 1;
+        if self.waiting == MOST_FACTORS {
+            self.loss += libm::log1p(self.product);
+            (self.product, self.waiting) = (0.0, 0);
+        }
+        let p = (if score >= 0.0 { 1.0 } else { small }) / (1.0 + small);
         let error = p - f64::from(positive);
         let curvature = p * (1.0 - p);
         for a in 0..TERMS {

@@ -4,3 +4,44 @@ pub(crate) mod logistic;
 pub(crate) mod non_edges;
 pub(crate) mod overlap;
 pub(crate) mod similarity;
+
+use edgepace_graph::{Features, Graph};
+
+use crate::{CurriculumError, Pairs};
+
+/// Overlap of the neighbourhoods of the two ends of each pair, the edge itself left out.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Overlap {
+    /// |N_i ∩ N_j| / |N_i ∪ N_j|, 0 where both are empty.
+    pub jaccard: Vec<f32>,
+    /// ln(1 + Σ 1 / ln |N_k|) over the common neighbours k.
+    pub adamic_adar: Vec<f32>,
+}
+
+/// The overlap of every pair of a graph, in the order of [`Pairs`]: what the evidence kernel sees of it.
+///
+/// # Errors
+/// A graph without twins that has too many edges to be doubled.
+pub fn neighbourhood_overlap(graph: &Graph) -> Result<Overlap, CurriculumError> {
+    let [jaccard, adamic_adar] = overlap::Neighbourhoods::new(graph)?.overlaps(Pairs::new(graph).ends());
+    Ok(Overlap { jaccard, adamic_adar })
+}
+
+/// The similarity of features of every pair of a graph, in the order of [`Pairs`]: what the evidence kernel sees of it.
+/// Cosine for sparse or binary features and for dense bags of words, minus the standardised distance for other dense ones.
+///
+/// # Errors
+/// Features of another graph.
+pub fn feature_similarity(graph: &Graph, features: &Features) -> Result<Vec<f32>, CurriculumError> {
+    check_rows(graph, features)?;
+    Ok(similarity::similarities(features, Pairs::new(graph).ends()))
+}
+
+/// Refuses features of another graph.
+pub(crate) fn check_rows(graph: &Graph, features: &Features) -> Result<(), CurriculumError> {
+    let (found, expected) = (features.rows(), graph.nodes());
+    if found == expected {
+        return Ok(());
+    }
+    Err(CurriculumError::Size { field: "features", found, expected, reason: "one row per node" })
+}

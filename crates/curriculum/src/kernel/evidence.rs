@@ -17,7 +17,7 @@ use crate::evidence::{non_edges::non_edges, overlap::Neighbourhoods, similarity:
 use crate::feedback::Outputs;
 use crate::order::{gaps_by_rank, key};
 use crate::pairs::Pairs;
-use crate::parallel::{PIECE, each, rows};
+use crate::parallel::{PIECE, each, each_gathered, rows};
 
 /// Agreement is kept this far from 0 and 1, where its logit is infinite.
 const LEAST: f64 = 1e-6;
@@ -113,7 +113,11 @@ impl Evidence {
     pub(crate) fn gaps(&mut self, outputs: Outputs<'_>, nodes: usize, pairs: &Pairs, out: &mut [f32]) {
         self.posterior.refresh(outputs, nodes);
         let (posterior, ends) = (&self.posterior, pairs.ends());
-        each(out, |pair, _| logit_agreement(posterior, ends[pair]));
+        each_gathered(
+            out,
+            |pair| [posterior.row(ends[pair][1] as usize)],
+            |pair| logit_agreement(posterior, ends[pair]),
+        );
         let slopes = self.refit(out);
         self.keys.resize(pairs.len(), 0);
         let (agreement, columns) = (&*out, &self.edges);

@@ -14,7 +14,7 @@ use crate::config::{CurriculumConfig, Kernel, Order};
 use crate::feedback::{Feedback, Outputs, Rows};
 use crate::order::random_gaps;
 use crate::pairs::Pairs;
-use crate::parallel::each;
+use crate::parallel::each_gathered;
 use crate::{CurriculumError, EvidenceFit};
 use cosine::InverseNorms;
 use evidence::Evidence;
@@ -64,25 +64,37 @@ impl Difficulty {
         match self {
             Difficulty::Inner => {
                 let z = embeddings(feedback, Kernel::Inner, nodes)?;
-                each(out, |pair, _| {
-                    let [i, j] = ends[pair].map(|node| node as usize);
-                    inner::gap(z.row(i), z.row(j)) as f32
-                });
+                each_gathered(
+                    out,
+                    |pair| [z.row(ends[pair][1] as usize)],
+                    |pair: usize| {
+                        let [i, j] = ends[pair].map(|node| node as usize);
+                        inner::gap(z.row(i), z.row(j)) as f32
+                    },
+                );
             }
             Difficulty::Cosine(norms) => {
                 let z = embeddings(feedback, Kernel::Cosine, nodes)?;
                 norms.refresh(z, nodes);
-                each(out, |pair, _| {
-                    let [i, j] = ends[pair].map(|node| node as usize);
-                    norms.gap(z, i, j) as f32
-                });
+                each_gathered(
+                    out,
+                    |pair| [z.row(ends[pair][1] as usize)],
+                    |pair: usize| {
+                        let [i, j] = ends[pair].map(|node| node as usize);
+                        norms.gap(z, i, j) as f32
+                    },
+                );
             }
             Difficulty::Posterior(posterior) => {
                 posterior.refresh(outputs(feedback, Kernel::Posterior, nodes)?, nodes);
-                each(out, |pair, _| {
-                    let [i, j] = ends[pair].map(|node| node as usize);
-                    (1.0 - posterior.agreement(i, j)) as f32
-                });
+                each_gathered(
+                    out,
+                    |pair| [posterior.row(ends[pair][1] as usize)],
+                    |pair: usize| {
+                        let [i, j] = ends[pair].map(|node| node as usize);
+                        (1.0 - posterior.agreement(i, j)) as f32
+                    },
+                );
             }
             Difficulty::Evidence(evidence) => {
                 evidence.gaps(outputs(feedback, Kernel::Evidence, nodes)?, nodes, pairs, out);

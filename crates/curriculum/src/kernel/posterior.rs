@@ -25,7 +25,7 @@ impl Posterior {
         };
         let width = self.width;
         self.rows.resize(nodes * width, 0.0);
-        rows(&mut self.rows, width, NODES, |first, piece| {
+        rows(&mut self.rows, width, NODES, |first: usize, piece: &mut [f32]| {
             for (i, p) in piece.chunks_exact_mut(width).enumerate() {
                 let values = given.row(first + i);
                 match outputs {
@@ -44,7 +44,7 @@ impl Posterior {
     }
 
     #[inline(always)]
-    fn row(&self, node: usize) -> &[f32] {
+    pub(crate) fn row(&self, node: usize) -> &[f32] {
         &self.rows[node * self.width..(node + 1) * self.width]
     }
 

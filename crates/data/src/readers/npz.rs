@@ -20,8 +20,6 @@ use self::npy::{At, Stored};
 use crate::DataError;
 use crate::error::{Place, format_error, io_error};
 
-#[allow(unused_imports, reason = "the import of feature files comes next")]
-pub(crate) use self::matrix::features;
 pub(crate) use self::matrix::{Compressed, features_of};
 pub(crate) use self::npy::Array;
 

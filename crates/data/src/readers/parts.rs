@@ -11,16 +11,6 @@ use crate::error::{Place, format_error};
 /// bytes per value against 4 per column), and products with it are faster.
 pub(crate) const SPARSE_BELOW: f64 = 0.25;
 
-/// The longest piece of a file that a message repeats.
-const EXCERPT: usize = 48;
-
-/// A piece of a file for a message: quoted, without control characters, cut when long.
-pub(crate) fn excerpt(bytes: &[u8]) -> String {
-    let text = String::from_utf8_lossy(&bytes[..bytes.len().min(EXCERPT)]);
-    let cut = if bytes.len() > EXCERPT { "…" } else { "" };
-    format!("`{}{cut}`", text.escape_debug())
-}
-
 /// One class per node; their number is one more than the largest.
 ///
 /// More classes than nodes is a damaged file, and would make a model of any size.

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use flate2::bufread::MultiGzDecoder;
 
-use super::parts::excerpt;
 use crate::DataError;
+use crate::error::excerpt;
 use crate::error::{Place, format_error, io_error};
 
 /// The longest line that is read, in bytes.

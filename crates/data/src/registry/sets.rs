@@ -13,11 +13,12 @@ const AS_AMAZON: &str = "made symmetric, self-loops and repeats dropped; as PyG'
 const SYMMETRIC: &str = "made symmetric, self-loops and repeats dropped";
 const AS_HETEROPHILOUS: &str =
     "made symmetric, self-loops and repeats dropped; as PyG's HeterophilousGraphDataset";
-const PLANETOID_SPLIT: &str = "Planetoid's: 20 training nodes per class, 500 for validation, 1000 for test";
-const DRAWN_SPLIT: &str = "none in the files: drawn at random from the seed";
-const TEN_SPLITS: &str = "the first of the ten splits in the file (48 % / 32 % / 20 %)";
-const FIRST_SPLIT: &str = "the first of the ten splits in the file";
-const TEN_HALF_SPLITS: &str = "the first of the ten splits in the file (50 % / 25 % / 25 %)";
+const PLANETOID_SPLIT: &str = "`full`, FastGCN's: 500 nodes for validation, 1000 for test, all others for training; also \
+    `public`, Planetoid's own: 20 training nodes per class";
+const DRAWN_SPLIT: &str = "none in the files: 5-fold, drawn from the seed";
+const TEN_SPLITS: &str = "one of the ten splits in the file (48 % / 32 % / 20 %)";
+const FIRST_SPLIT: &str = "one of the ten splits in the file";
+const TEN_HALF_SPLITS: &str = "one of the ten splits in the file (50 % / 25 % / 25 %)";
 const SEN_YANG: &str = "Sen et al., Collective Classification in Network Data, AI Magazine 2008; files of Yang et al., \
     Revisiting Semi-Supervised Learning with Graph Embeddings, ICML 2016";
 const SHCHUR: &str = "Shchur et al., Pitfalls of Graph Neural Network Evaluation, 2018";
@@ -30,7 +31,7 @@ const PLATONOV: &str =
     "Platonov et al., A Critical Look at the Evaluation of GNNs under Heterophily, ICLR 2023";
 const NOT_STATED: &str = "none stated by the makers";
 const MIT_REPOSITORY: &str = "MIT (the repository that holds the files)";
-const TEN_SPLITS_BESIDE: &str = "the first of the ten splits beside the graph (48 % / 32 % / 20 %)";
+const TEN_SPLITS_BESIDE: &str = "one of the ten splits beside the graph (48 % / 32 % / 20 %)";
 
 /// Every dataset that can be had by name.
 pub const SETS: &[Set] = &[
@@ -46,7 +47,7 @@ pub const SETS: &[Set] = &[
         split: PLANETOID_SPLIT,
         reference: SEN_YANG,
         licence: MIT_REPOSITORY,
-        checksum: None,
+        checksum: Some("1a163544d8e66200351856578c296e6abe47ad47c4822f9dbd432e3f1a3e58dd"),
     },
     Set {
         name: "citeseer",
@@ -60,7 +61,7 @@ pub const SETS: &[Set] = &[
         split: PLANETOID_SPLIT,
         reference: SEN_YANG,
         licence: MIT_REPOSITORY,
-        checksum: None,
+        checksum: Some("322a648280f1d2ef57357d83731f88f54adf136f4adae9ef3e309cc8131985e7"),
     },
     Set {
         name: "pubmed",
@@ -74,7 +75,7 @@ pub const SETS: &[Set] = &[
         split: PLANETOID_SPLIT,
         reference: SEN_YANG,
         licence: MIT_REPOSITORY,
-        checksum: None,
+        checksum: Some("add1dd0fd157d836aa509b947d7497c32fb76528ccf6d0a500f58ed4ee063013"),
     },
     Set {
         name: "cs",
@@ -88,7 +89,7 @@ pub const SETS: &[Set] = &[
         split: DRAWN_SPLIT,
         reference: SHCHUR,
         licence: MIT_REPOSITORY,
-        checksum: None,
+        checksum: Some("2f259f2aad0e56e1fefdc68a73289db336d6a16665c148d19fd80704154e8c13"),
     },
     Set {
         name: "physics",
@@ -102,7 +103,7 @@ pub const SETS: &[Set] = &[
         split: DRAWN_SPLIT,
         reference: SHCHUR,
         licence: MIT_REPOSITORY,
-        checksum: None,
+        checksum: Some("dfb37cba6fdf7958f850c2ea3680b0488f5274789b579998b3f669af7e292794"),
     },
     Set {
         name: "photo",
@@ -116,7 +117,7 @@ pub const SETS: &[Set] = &[
         split: DRAWN_SPLIT,
         reference: SHCHUR,
         licence: MIT_REPOSITORY,
-        checksum: None,
+        checksum: Some("36409deeae705abee7c6480a6ac96ca400f9cc3db6ba5e9ed7ceb3f94571e7d0"),
     },
     Set {
         name: "computers",
@@ -130,7 +131,7 @@ pub const SETS: &[Set] = &[
         split: DRAWN_SPLIT,
         reference: SHCHUR,
         licence: MIT_REPOSITORY,
-        checksum: None,
+        checksum: Some("564b8e117bef53e3ba8fdad77117860143be7e015c96f103f21eacd177071115"),
     },
     Set {
         name: "ogbn-arxiv",
@@ -173,7 +174,7 @@ pub const SETS: &[Set] = &[
         split: TEN_SPLITS,
         reference: WEBKB,
         licence: MIT_REPOSITORY,
-        checksum: None,
+        checksum: Some("dd17a866d629534d29f309ff9fe521e86675c68fda3d3e562328759229bdb9e6"),
     },
     Set {
         name: "cornell",
@@ -187,7 +188,7 @@ pub const SETS: &[Set] = &[
         split: TEN_SPLITS,
         reference: WEBKB,
         licence: MIT_REPOSITORY,
-        checksum: None,
+        checksum: Some("ea04ee61802c27211f563137b476de6d9a09577633447de1e9b047abb84e40cb"),
     },
     Set {
         name: "wisconsin",
@@ -201,7 +202,7 @@ pub const SETS: &[Set] = &[
         split: TEN_SPLITS,
         reference: WEBKB,
         licence: MIT_REPOSITORY,
-        checksum: None,
+        checksum: Some("c3ecd42cb57d10d6f6de718d9e5388606f0f76f79a0574efc0e0be18f9eee6c5"),
     },
     Set {
         name: "actor",
@@ -216,7 +217,7 @@ pub const SETS: &[Set] = &[
         reference: "Tang et al., Social Influence Analysis in Large-scale Networks, KDD 2009; Pei et \
             al., Geom-GCN, ICLR 2020; files of Platonov et al., ICLR 2023",
         licence: MIT_REPOSITORY,
-        checksum: None,
+        checksum: Some("6fb5a222fa182b0ef917df605c5ba2493bc5357b8e39c9e053d6a14720117b85"),
     },
     Set {
         name: "chameleon",
@@ -231,7 +232,7 @@ pub const SETS: &[Set] = &[
         split: TEN_SPLITS,
         reference: ROZEMBERCZKI,
         licence: MIT_REPOSITORY,
-        checksum: None,
+        checksum: Some("d0455042c4e1279896a3570a7ba84c29dfc07483335977b8818cdde26203053d"),
     },
     Set {
         name: "squirrel",
@@ -246,7 +247,7 @@ pub const SETS: &[Set] = &[
         split: TEN_SPLITS,
         reference: ROZEMBERCZKI,
         licence: MIT_REPOSITORY,
-        checksum: None,
+        checksum: Some("9864c613a608619245e252af9c28ed0c61bfe979e7dc24b6f0bf8b051af77ec6"),
     },
     Set {
         name: "texas-geom-gcn",
@@ -260,7 +261,7 @@ pub const SETS: &[Set] = &[
         split: TEN_SPLITS_BESIDE,
         reference: PEI,
         licence: NOT_STATED,
-        checksum: None,
+        checksum: Some("dd17a866d629534d29f309ff9fe521e86675c68fda3d3e562328759229bdb9e6"),
     },
     Set {
         name: "wisconsin-geom-gcn",
@@ -274,7 +275,7 @@ pub const SETS: &[Set] = &[
         split: TEN_SPLITS_BESIDE,
         reference: PEI,
         licence: NOT_STATED,
-        checksum: None,
+        checksum: Some("c3ecd42cb57d10d6f6de718d9e5388606f0f76f79a0574efc0e0be18f9eee6c5"),
     },
     Set {
         name: "cornell-geom-gcn",
@@ -289,7 +290,7 @@ pub const SETS: &[Set] = &[
         split: TEN_SPLITS_BESIDE,
         reference: PEI,
         licence: NOT_STATED,
-        checksum: None,
+        checksum: Some("d79c67425df0fc45834bdfbda7a0d4b99420c64eef6a081f9fa7c4a4b6a49b0a"),
     },
     Set {
         name: "actor-geom-gcn",
@@ -303,7 +304,7 @@ pub const SETS: &[Set] = &[
         split: TEN_SPLITS_BESIDE,
         reference: PEI,
         licence: NOT_STATED,
-        checksum: None,
+        checksum: Some("6fb5a222fa182b0ef917df605c5ba2493bc5357b8e39c9e053d6a14720117b85"),
     },
     Set {
         name: "tolokers",

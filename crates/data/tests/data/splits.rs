@@ -114,7 +114,7 @@ fn a_rule_and_a_seed_make_the_same_split_everywhere() {
 #[test]
 fn own_splits_come_by_name_and_the_paper_default_is_known() {
     let plain = dataset(2, vec![0, 1, 0, UNLABELLED, 1, 0]);
-    assert_eq!(SplitRule::standard(&plain).to_string(), "kfold:5:0");
+    assert_eq!(SplitRule::standard(&plain, 0).to_string(), "kfold:5:0");
     let public = Split::new("public", 6, vec![0], vec![1], vec![2]).unwrap();
     let everything = full(&public, plain.labels()).unwrap();
     assert_eq!(
@@ -124,7 +124,7 @@ fn own_splits_come_by_name_and_the_paper_default_is_known() {
 
     let geom = public.clone().renamed("geom:3");
     let own = plain.with_splits(vec![public, geom, everything]).unwrap();
-    assert_eq!(SplitRule::standard(&own), SplitRule::Own("full".to_owned()));
+    assert_eq!(SplitRule::standard(&own, 3), SplitRule::Own("full".to_owned()));
     assert_eq!(split("geom:3", &own, 0).unwrap().name(), "geom:3");
     let message = refusal("publick", &own);
     assert!(

@@ -2,7 +2,7 @@
 
 #[path = "../data/npz_files.rs"]
 mod npz_files;
-#[path = "../common/pickles.rs"]
+#[path = "../data/pickles.rs"]
 mod pickles;
 #[path = "../data/samples.rs"]
 mod samples;
@@ -11,6 +11,7 @@ use std::fs;
 use std::io::{Cursor, Write};
 use std::path::Path;
 
+use edgepace_data::export::{Format, export};
 use edgepace_data::native::save;
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -45,6 +46,25 @@ pub(crate) fn of(target: &str) -> Vec<Vec<u8>> {
             vec![pickles::set().iter().flat_map(sized).collect()]
         }
         "specs" => specs(),
+        "parquet" => fixtures(&[
+            "edges.parquet",
+            "nodes.snappy.parquet",
+            "nodes.zstd.parquet",
+            "nodes.gzip.parquet",
+            "numbers.parquet",
+        ]),
+        "graphml" => fixtures(&["undirected.graphml", "directed.graphml"]),
+        "edge_list" => fixtures(&["dictionary.edgelist", "weighted.edgelist", "plain.edgelist"]),
+        "arrays" => {
+            let mut files = fixtures(&["arrays.npz", "pairs.npz", "adjacency.npz", "coordinates.npz"]);
+            for dataset in samples::all() {
+                let folder = tempfile::tempdir().unwrap();
+                let written = export(&dataset, folder.path(), Format::Npz, false).unwrap();
+                files.push(fs::read(&written[0]).unwrap());
+            }
+            files
+        }
+        "delimited" => delimited(),
         other => panic!("no seeds for {other}"),
     }
 }
@@ -96,12 +116,16 @@ fn tables() -> Vec<Vec<u8>> {
         encoder.finish().expect("memory")
     });
     plain.iter().map(|text| text.to_vec()).chain(packed).collect()
+}
+
 /// The bytes that `write` puts into a file.
 fn written(write: impl FnOnce(&Path)) -> Vec<u8> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("seed");
     write(&path);
     fs::read(path).unwrap()
+}
+
 fn specs() -> Vec<Vec<u8>> {
     let texts = [
         "synthetic:homophily=0.3,law=inverse,seed=0,nodes=500\nfake=1,delete=0.1,flip=0.05,seed=7\nkfold:5:0:stratified",
@@ -109,4 +133,23 @@ fn specs() -> Vec<Vec<u8>> {
         "scale-free:nodes=100,features=3\n\nper-class:20:500:1000",
     ];
     texts.map(|text| text.as_bytes().to_vec()).to_vec()
+}
+
+/// Files that the programs wrote whose formats we read.
+fn fixtures(names: &[&str]) -> Vec<Vec<u8>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
+    names.iter().map(|name| fs::read(folder.join(name)).unwrap()).collect()
+}
+
+/// Edge lists in every dialect. Each has a weight, so that damage is seen.
+fn delimited() -> Vec<Vec<u8>> {
+    let lines = |line: &str| line.repeat(20);
+    [
+        "source,target,weight\n".to_owned() + &lines("0,1,0.5\n1,2,1\n"),
+        "# SNAP\nfrom\tto\tw\n".to_owned() + &lines("12345678901\t7\t1e-3\r\n"),
+        "\u{feff}u v w\n".to_owned() + &lines("  user_1   é 2 \n\n"),
+        "\"src\";\"dst\";\"weight\"\n".to_owned() + &lines("\"a;\"\"b\n\";c;3\n"),
+    ]
+    .map(String::into_bytes)
+    .into()
 }

@@ -4,9 +4,9 @@
 
 use std::io::Read;
 
-use super::super::parts::excerpt;
 use super::npy::At;
 use crate::DataError;
+use crate::error::excerpt;
 
 /// What an npy file starts with.
 pub(super) const MAGIC: &[u8] = b"\x93NUMPY";

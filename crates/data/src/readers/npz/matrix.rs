@@ -5,9 +5,10 @@ use std::path::Path;
 
 use edgepace_graph::{Features, SparseFeatures};
 
-use super::super::parts::{RowBuilder, compact, excerpt};
+use super::super::parts::{RowBuilder, compact};
 use super::{DEFLATE_LIMIT, Npz};
 use crate::DataError;
+use crate::error::excerpt;
 use crate::error::{Place, format_error, graph_error};
 
 /// The pattern of a compressed sparse matrix: the entries of line `i` (a row, or a column) are at the positions
@@ -95,11 +96,6 @@ impl Compressed {
 
 /// The features in a file: an npy file with a matrix, an npz file with one matrix, or a sparse matrix as
 /// `scipy.sparse.save_npz` writes it (CSR, CSC or COO). Dense ones with few values are stored sparse.
-pub(crate) fn features(file: &Path) -> Result<Features, DataError> {
-    features_of(&mut Npz::open(file)?)
-}
-
-/// As [`features`], of a file that is open.
 pub(crate) fn features_of<R: Read + Seek>(npz: &mut Npz<R>) -> Result<Features, DataError> {
     if ["format", "shape", "data"].iter().all(|key| npz.has(key)) {
         return scipy(npz).map(Features::from);

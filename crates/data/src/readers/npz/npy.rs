@@ -5,9 +5,9 @@ use std::path::Path;
 
 use edgepace_graph::Names;
 
-use super::super::parts::excerpt;
 use super::header::{Header, Kind};
 use crate::DataError;
+use crate::error::excerpt;
 use crate::error::{Place, format_error, io_error};
 
 /// Bytes that are decoded at once.

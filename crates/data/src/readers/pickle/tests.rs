@@ -1,7 +1,7 @@
 use std::path::Path;
 
 use super::*;
-use crate::readers::pickles;
+use crate::pickles;
 
 /// [[1.5, 0], [0, -2]] as scipy 1.17 and numpy 2.4 under Python 3 write it with the protocols 0, 2 and 5.
 const CSR_OF_PYTHON_3: [&[u8]; 3] = [

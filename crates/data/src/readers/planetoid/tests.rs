@@ -1,10 +1,7 @@
 use std::time::{Duration, Instant};
 
 use super::*;
-use crate::readers::pickles;
-
-#[path = "../../../tests/data/files.rs"]
-mod files;
+use crate::{files, pickles};
 
 fn small(change: impl FnOnce(&mut [Vec<u8>; 8])) -> Result<Dataset, DataError> {
     let mut parts = pickles::set();

@@ -1,0 +1,53 @@
+//! `edgepace data get` and `edgepace data path`
+
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, bail};
+use clap::Args as ClapArgs;
+use edgepace_data::Source;
+
+use crate::dataset::Place;
+use crate::table::say;
+
+#[derive(ClapArgs)]
+pub(crate) struct Args {
+    /// Names of datasets
+    #[arg(required = true)]
+    names: Vec<String>,
+}
+
+pub(crate) fn run(args: &Args, place: &Place) -> Result<ExitCode> {
+    let cache = place.cache()?;
+    for name in &args.names {
+        let Source::Set(set) = Source::parse(name)? else {
+            bail!("`{name}` is made or read where it is: there is nothing to fetch");
+        };
+        let outcome = place.fetch(set, &cache)?;
+        // What cannot be read is no use: better known now than later.
+        Source::Set(set).load(&cache).with_context(|| format!("{name} was fetched, but cannot be read"))?;
+        for file in &outcome.fetched {
+            let from = if file.mirror.is_empty() { "an earlier try" } else { &file.mirror[..] };
+            say(&format!("fetched {} ({} bytes) from {from}", file.path.display(), file.bytes))?;
+        }
+        say(&format!("{name} is at {}", cache.path_of(set).display()))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+#[derive(ClapArgs)]
+pub(crate) struct PathArgs {
+    /// A dataset; without one the folder of all
+    name: Option<String>,
+}
+
+pub(crate) fn path(args: &PathArgs, place: &Place) -> Result<ExitCode> {
+    let cache = place.cache()?;
+    let path = match args.name.as_deref().map(Source::parse).transpose()? {
+        None => cache.root().to_owned(),
+        Some(Source::Set(set)) => cache.path_of(set),
+        Some(Source::File(file)) => file,
+        Some(Source::Generator(generator)) => bail!("`{generator}` is made anew each time: it has no path"),
+    };
+    say(&path.display().to_string())?;
+    Ok(ExitCode::SUCCESS)
+}

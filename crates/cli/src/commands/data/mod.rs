@@ -1,0 +1,66 @@
+//! `edgepace data`: graphs by name, from the network, from own files.
+
+mod export;
+mod get;
+mod import;
+mod info;
+mod list;
+mod save;
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::{Args as ClapArgs, Subcommand};
+
+use crate::dataset::Place;
+
+/// List, fetch, inspect, import and export graphs.
+///
+/// A dataset is a name that `edgepace data list` shows, a generator with its settings as
+/// `synthetic:homophily=0.3,law=inverse,seed=0`, or a graph file that `edgepace data import` made. Downloads are checked
+/// against SHA-256, resume where they stopped, and are put in place when they are whole.
+#[derive(ClapArgs)]
+#[command(after_help = "Examples:
+  edgepace data list                                       what can be had by name
+  edgepace data get cora                                   fetch it
+  edgepace data info synthetic:homophily=0.3 --json        counts, homophily, splits and checksum
+  edgepace data import --edges e.csv --nodes n.csv -o my.graph
+  edgepace data info my.graph                              my.graph is a dataset name from now on
+  edgepace data save cora --noise fake=1.0 -o noisy.graph  a graph with as many fake edges as real ones")]
+pub(crate) struct Args {
+    #[command(flatten)]
+    place: Place,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Show the datasets that can be had by name
+    List(list::Args),
+    /// Fetch datasets
+    Get(get::Args),
+    /// Show what a dataset holds
+    Info(info::Args),
+    /// Show where datasets are kept, or where one of them is
+    Path(get::PathArgs),
+    /// Make a graph file of tables, arrays or GraphML
+    Import(import::Args),
+    /// Make a graph file of any dataset, with noise if you like
+    Save(save::Args),
+    /// Write a dataset as CSV tables or NumPy arrays
+    Export(export::Args),
+}
+
+pub(crate) fn run(args: &Args) -> Result<ExitCode> {
+    let place = &args.place;
+    match &args.command {
+        Command::List(args) => list::run(args, place),
+        Command::Get(args) => get::run(args, place),
+        Command::Info(args) => info::run(args, place),
+        Command::Path(args) => get::path(args, place),
+        Command::Import(args) => import::run(args),
+        Command::Save(args) => save::run(args, place),
+        Command::Export(args) => export::run(args, place),
+    }
+}

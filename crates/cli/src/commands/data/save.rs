@@ -1,0 +1,53 @@
+//! `edgepace data save`
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::Args as ClapArgs;
+use edgepace_data::native::save_with_record;
+use edgepace_data::{Noise, SplitRule, splits};
+
+use crate::dataset::{Place, spinner};
+use crate::table::say;
+
+#[derive(ClapArgs)]
+pub(crate) struct Args {
+    /// A name, a generator or a graph file
+    name: String,
+    /// Noise to add, as `fake=1.0,delete=0.1,flip=0.05,perturb=0.1,dice=0.2`
+    #[arg(long, default_value = "")]
+    noise: Noise,
+    /// Add this split to the dataset's own, as `kfold:5:0`; `flip` flips labels of its training nodes
+    #[arg(long)]
+    split: Option<SplitRule>,
+    /// Seed of noise and split
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    /// The graph file to write
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+}
+
+pub(crate) fn run(args: &Args, place: &Place) -> Result<ExitCode> {
+    let mut dataset = place.load(&args.name)?;
+    let bar = spinner(format!("making {}", args.output.display()));
+    let mut split_name = None;
+    if let Some(rule) = &args.split {
+        let split = splits::make(rule, &dataset, args.seed)?;
+        split_name = Some(split.name().to_owned());
+        let mut all = dataset.splits().to_vec();
+        all.retain(|own| own.name() != split.name());
+        all.push(split);
+        dataset = dataset.with_splits(all)?;
+    }
+    let mut record = format!("from {}", args.name);
+    if !args.noise.is_none() {
+        dataset = args.noise.apply(dataset, split_name.as_deref(), args.seed)?;
+        record = format!("{record}, noise {}", args.noise.record(args.seed));
+    }
+    save_with_record(&dataset, &record, &args.output)?;
+    bar.finish_and_clear();
+    say(&format!("wrote {}", args.output.display()))?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,89 @@
+//! Datasets as commands take them: by name, fetched when they are not there, with a bar for what takes long.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use clap::Args;
+use edgepace_data::fetch::{self, Options, Outcome, Progress, Stage};
+use edgepace_data::registry::Set;
+use edgepace_data::{Cache, Source};
+use edgepace_graph::Dataset;
+use indicatif::{ProgressBar, ProgressStyle};
+
+/// Where datasets are kept.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct Place {
+    /// Folder of datasets [default: $EDGEPACE_DATA, or the cache folder of the platform]
+    #[arg(long, value_name = "DIR", global = true)]
+    data: Option<PathBuf>,
+    /// Never use the network
+    #[arg(long, global = true)]
+    offline: bool,
+}
+
+impl Place {
+    pub(crate) fn cache(&self) -> Result<Cache> {
+        Ok(match &self.data {
+            Some(folder) => Cache::at(folder),
+            None => Cache::from_env()?,
+        })
+    }
+
+    /// The dataset of that name; a set of the registry is fetched when it is not there.
+    pub(crate) fn load(&self, name: &str) -> Result<Dataset> {
+        let (cache, source) = (self.cache()?, Source::parse(name)?);
+        if let Source::Set(set) = &source
+            && !cache.has(set)
+        {
+            self.fetch(set, &cache)?;
+        }
+        let bar = spinner(format!("reading {name}"));
+        let dataset = source.load(&cache);
+        bar.finish_and_clear();
+        Ok(dataset?)
+    }
+
+    /// Fetches what is missing of a set.
+    pub(crate) fn fetch(&self, set: &'static Set, cache: &Cache) -> Result<Outcome> {
+        let options = Options { offline: self.offline || Options::from_env().offline, ..Options::from_env() };
+        let bar = spinner(format!("{}: connecting", set.name));
+        let outcome = fetch::get(set, cache, &options, &mut |progress| show(&bar, &progress));
+        bar.finish_and_clear();
+        outcome.with_context(|| format!("cannot get {}", set.name))
+    }
+}
+
+fn show(bar: &ProgressBar, progress: &Progress<'_>) {
+    let Some(total) = progress.total else {
+        bar.set_message(format!("{} {}", verb(progress.stage), progress.file));
+        return;
+    };
+    if bar.length() != Some(total) {
+        bar.set_length(total);
+        bar.set_style(bytes_style());
+    }
+    bar.set_message(format!("{} {}", verb(progress.stage), progress.file));
+    bar.set_position(progress.done);
+}
+
+fn verb(stage: Stage) -> &'static str {
+    match stage {
+        Stage::Waiting => "waiting for",
+        Stage::Downloading => "downloading",
+        Stage::Unpacking => "unpacking",
+    }
+}
+
+/// A bar of bytes with speed and time left.
+pub(crate) fn bytes_style() -> ProgressStyle {
+    ProgressStyle::with_template("{msg} {wide_bar} {bytes}/{total_bytes} {bytes_per_sec}, {eta} left")
+        .unwrap_or_else(|_| ProgressStyle::default_bar())
+}
+
+/// Shows that something is going on, from a second on; nothing where there is no terminal.
+pub(crate) fn spinner(message: String) -> ProgressBar {
+    let bar = ProgressBar::new_spinner().with_message(message);
+    bar.enable_steady_tick(Duration::from_millis(200));
+    bar
+}

@@ -1,0 +1,385 @@
+//! Graphs from a user's own files.
+//!
+//! | format | extensions | what it holds |
+//! | --- | --- | --- |
+//! | [`Csv`](Format::Csv), [`Tsv`](Format::Tsv) | `.csv`, `.tsv`, each also with `.gz` | edges, or a table of nodes |
+//! | [`Parquet`](Format::Parquet) | `.parquet`, `.pq` | edges, or a table of nodes |
+//! | [`GraphMl`](Format::GraphMl) | `.graphml`, `.xml` | nodes and edges, as NetworkX writes them |
+//! | [`EdgeList`](Format::EdgeList) | `.edgelist`, `.edges`, `.txt` | edges, as NetworkX writes them |
+//! | [`Arrays`](Format::Arrays) | `.npz` | everything as arrays, or an adjacency matrix of SciPy |
+//!
+//! A table of nodes has one row per node and names its columns. `id` (or the row's number) is what edges call the node;
+//! `label` its class, `split` or `split:NAME` its set, `name` its name; every other column whose first cell is a number
+//! is a feature. All of this can be told otherwise in [`Columns`].
+//!
+//! Nodes without features get one: log(1 + degree), standardised. Without labels a dataset has no classes; it can be
+//! stored and exported, but there is nothing to learn.
+
+mod arrays;
+mod delimited;
+mod edge_list;
+mod edges;
+mod features;
+mod graphml;
+mod ids;
+mod nodes;
+#[cfg(feature = "parquet")]
+mod pages;
+#[cfg(feature = "parquet")]
+mod parquet;
+mod sidecar;
+mod table;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use edgepace_graph::{Classes, Dataset, Features, Graph, UNLABELLED};
+
+use self::delimited::{Column, Delimited, read_edges};
+use self::edges::EdgeTable;
+use self::ids::Ids;
+use self::nodes::NodeTable;
+use crate::DataError;
+use crate::error::{graph_error, request_error};
+
+pub(crate) use self::arrays::{KEYS, read_bytes as read_arrays};
+pub(crate) use self::edge_list::read_bytes as read_edge_list;
+pub(crate) use self::graphml::read_bytes as read_graphml;
+pub(crate) use self::nodes::{LABEL_PREFIX, SPLIT_PREFIX};
+#[cfg(feature = "parquet")]
+pub(crate) use self::parquet::read_bytes as read_parquet;
+pub(crate) use self::sidecar::Sidecar;
+
+/// Told how far a file has been read: bytes done, bytes in all.
+pub type Progress<'a> = &'a (dyn Fn(u64, u64) + Sync);
+
+/// The format of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Format {
+    /// Comma-separated columns, perhaps gzipped.
+    Csv,
+    /// Tab-separated columns, perhaps gzipped.
+    Tsv,
+    /// Apache Parquet (needs the crate's feature `parquet`).
+    Parquet,
+    /// GraphML, as NetworkX's `write_graphml` writes it.
+    GraphMl,
+    /// `u v`, `u v 3.0` or `u v {'weight': 3.0}` line by line, as NetworkX's `write_edgelist` writes it.
+    EdgeList,
+    /// An npz file of arrays.
+    Arrays,
+}
+
+impl Format {
+    /// The format that a file's extension tells.
+    ///
+    /// # Errors
+    /// An extension that tells none.
+    pub fn of(file: &Path) -> Result<Format, DataError> {
+        let name = file.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+        let name = name.strip_suffix(".gz").unwrap_or(&name);
+        match name.rsplit_once('.').map_or("", |(_, extension)| extension) {
+            "csv" => Ok(Format::Csv),
+            "tsv" => Ok(Format::Tsv),
+            "parquet" | "pq" => Ok(Format::Parquet),
+            "graphml" | "xml" => Ok(Format::GraphMl),
+            "edgelist" | "edges" | "txt" => Ok(Format::EdgeList),
+            "npz" => Ok(Format::Arrays),
+            _ => {
+                let legal = "csv, csv.gz, tsv, tsv.gz, parquet, pq, graphml, xml, edgelist, edges, txt, npz";
+                let expected = format!("a file with one of the extensions {legal}");
+                Err(request_error("file", file.display().to_string(), expected)
+                    .with_help("rename it, or say what format it has"))
+            }
+        }
+    }
+}
+
+/// Which columns of a table of nodes are features.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum FeatureColumns {
+    /// Every column without another role whose first cell is a number; all its other cells must be numbers too.
+    #[default]
+    Remaining,
+    /// The columns of these names, in the order of the table; none at all for features without columns.
+    Listed(Vec<String>),
+    /// The columns whose names start so.
+    Prefix(String),
+}
+
+/// What the columns (in GraphML: the keys) of the files are called, where it is not the usual.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Columns {
+    /// Edges: the source; `source`, or the first column. Here and for target and weight a number is a position from 0,
+    /// unless the header is said to be there.
+    pub source: Option<String>,
+    /// Edges: the target; `target`, or the second column.
+    pub target: Option<String>,
+    /// Edges: the weight; `weight`, if there is one.
+    pub weight: Option<String>,
+    /// Edges: further columns of numbers to keep, as edge columns of the same names.
+    pub edge_values: Vec<String>,
+    /// Nodes: what edges call the node; `id`, `node` or `node_id`, or else the number of the row from 0.
+    pub id: Option<String>,
+    /// Nodes: the name to show; `name`, or the id when that is not a plain count from 0.
+    pub node_name: Option<String>,
+    /// Nodes: the class; `label`, `class` or `y`. Without one, columns `label:NAME` of 0 and 1 are many labels.
+    pub label: Option<String>,
+    /// Nodes: the columns of splits, each with `train`, `val` (`valid`, `validation`), `test` or 0, 1, 2 or a missing
+    /// marker; all columns `split` and `split:NAME` unless told.
+    pub splits: Option<Vec<String>>,
+    /// Nodes: the features.
+    pub features: FeatureColumns,
+    /// The number of classes, when labels are the classes 0, 1, 2, … themselves. Otherwise whole numbers keep their
+    /// order, other labels are sorted, and both keep their names.
+    pub classes: Option<usize>,
+    /// The names of the classes, in order.
+    pub class_names: Option<Vec<String>>,
+    /// What marks a node without a label; the empty string, `?` and `NaN` in any case unless told.
+    pub missing: Vec<String>,
+}
+
+impl Default for Columns {
+    fn default() -> Columns {
+        Columns {
+            source: None,
+            target: None,
+            weight: None,
+            edge_values: Vec::new(),
+            id: None,
+            node_name: None,
+            label: None,
+            splits: None,
+            features: FeatureColumns::default(),
+            classes: None,
+            class_names: None,
+            missing: ["", "?", "NaN"].map(str::to_owned).to_vec(),
+        }
+    }
+}
+
+/// What to import.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Import {
+    /// The edges; in GraphML and npz also the nodes.
+    pub edges: PathBuf,
+    /// The table of nodes. A node that only edges name is then an error; one without edges is isolated.
+    pub nodes: Option<PathBuf>,
+    /// The features, row by node, in the order of the nodes: npy, npz, or a sparse matrix of SciPy. They replace those
+    /// of the table.
+    pub features: Option<PathBuf>,
+    /// The format of the edges, when the extension does not tell.
+    pub edges_format: Option<Format>,
+    /// The format of the nodes, when the extension does not tell.
+    pub nodes_format: Option<Format>,
+    /// Whether the first line of a table of edges names its columns; guessed unless told.
+    pub header: Option<bool>,
+    /// Whether an edge goes one way only; unless told, what the file says (GraphML, npz), or else that it does not.
+    pub directed: Option<bool>,
+    /// The dataset's name; that of the edges' file unless told.
+    pub name: Option<String>,
+    /// What columns are called.
+    pub columns: Columns,
+}
+
+impl Import {
+    /// The import of a single file.
+    pub fn file(edges: impl Into<PathBuf>) -> Import {
+        Import { edges: edges.into(), ..Import::default() }
+    }
+
+    /// The import of a folder that [`export`](crate::export::export) wrote as CSV: by its `dataset.json`.
+    ///
+    /// # Errors
+    /// A `dataset.json` that cannot be read.
+    pub fn folder(folder: &Path) -> Result<Import, DataError> {
+        Ok(Sidecar::read(&folder.join(Sidecar::FILE))?.import(folder))
+    }
+}
+
+/// What a file said, before it is a dataset.
+#[derive(Debug)]
+pub(crate) struct Parts {
+    edges: EdgeTable,
+    /// Numbers for each edge beside the weight.
+    values: EdgeValues,
+    nodes: Option<NodeTable>,
+    directed: Option<bool>,
+}
+
+/// Reads a user's own files into a dataset.
+///
+/// # Errors
+/// Files that cannot be read or hold something else than their format promises, with file, line and column; a format
+/// that is not known.
+pub fn import(request: &Import, progress: Progress<'_>) -> Result<Dataset, DataError> {
+    let format = request.edges_format.map_or_else(|| Format::of(&request.edges), Ok)?;
+    if format == Format::Arrays {
+        let dataset = arrays::read(&request.edges, request)?;
+        return replace_features(dataset, request);
+    }
+    let nodes = request.nodes.as_deref().map(|file| read_nodes(file, request)).transpose()?;
+    let parts = read_edge_file(format, nodes, request, progress)?;
+    join(parts, request)
+}
+
+/// Edges as delimited text, read in blocks of so many bytes and thrown away.
+pub(crate) fn read_delimited_edges(file: &Path, bytes: &[u8], block: usize) -> Result<(), DataError> {
+    delimited::read_edges_from_bytes(file, bytes, block, &Delimited::default(), None).map(drop)
+}
+
+fn read_nodes(file: &Path, request: &Import) -> Result<NodeTable, DataError> {
+    match request.nodes_format.map_or_else(|| Format::of(file), Ok)? {
+        Format::Csv => table::read(file, b',', &request.columns),
+        Format::Tsv => table::read(file, b'\t', &request.columns),
+        #[cfg(feature = "parquet")]
+        Format::Parquet => parquet::read_nodes(file, &request.columns),
+        #[cfg(not(feature = "parquet"))]
+        Format::Parquet => Err(without_parquet(file)),
+        Format::GraphMl | Format::EdgeList | Format::Arrays => {
+            Err(request_error("nodes", file.display().to_string(), "a table of nodes: CSV, TSV or Parquet"))
+        }
+    }
+}
+
+#[cfg(not(feature = "parquet"))]
+fn without_parquet(file: &Path) -> DataError {
+    request_error("file", file.display().to_string(), "a format other than Parquet")
+        .with_help("this program was built without the feature `parquet`")
+}
+
+fn read_edge_file(
+    format: Format,
+    mut nodes: Option<NodeTable>,
+    request: &Import,
+    progress: Progress<'_>,
+) -> Result<Parts, DataError> {
+    let (file, columns) = (&request.edges, &request.columns);
+    // The ids go with the edges and come back with them.
+    let ids = nodes.as_mut().map(|nodes| std::mem::replace(&mut nodes.ids, Ids::Numbers { nodes: 0 }));
+    let (edges, values) = match format {
+        Format::Csv | Format::Tsv => read_delimited(format, ids, request, progress)?,
+        #[cfg(feature = "parquet")]
+        Format::Parquet => parquet::read_edges(file, columns, ids)?,
+        #[cfg(not(feature = "parquet"))]
+        Format::Parquet => return Err(without_parquet(file)),
+        Format::EdgeList => edge_list::read(file, columns, ids)?,
+        Format::GraphMl if nodes.is_some() => {
+            let found = "a table of nodes beside a GraphML file";
+            return Err(request_error("nodes", found, "none: GraphML holds the nodes itself"));
+        }
+        Format::GraphMl => return graphml::read(file, columns),
+        Format::Arrays => return Err(request_error("edges", file.display().to_string(), "a file of edges")),
+    };
+    Ok(Parts { edges, values, nodes, directed: None })
+}
+
+/// One pass for the edges with their weight, and one for each further column: they are few and rare.
+fn read_delimited(
+    format: Format,
+    ids: Option<Ids>,
+    request: &Import,
+    progress: Progress<'_>,
+) -> Result<(EdgeTable, EdgeValues), DataError> {
+    let columns = &request.columns;
+    // A number is the position of a column, unless a header makes it a name.
+    let column = |name: &Option<String>| {
+        let position =
+            name.as_ref().and_then(|name| name.parse().ok()).filter(|_| request.header != Some(true));
+        position.map(Column::Position).or_else(|| name.clone().map(Column::Name))
+    };
+    let mut layout = Delimited {
+        delimiter: (format == Format::Tsv).then_some(b'\t'),
+        header: request.header,
+        source: column(&columns.source),
+        target: column(&columns.target),
+        weight: column(&columns.weight),
+    };
+    let total = fs::metadata(&request.edges).map_or(0, |data| data.len());
+    let progress = |done| progress(done, total);
+    let mut edges = read_edges(&request.edges, &layout, ids, &progress)?;
+    let mut values = Vec::new();
+    for name in &columns.edge_values {
+        layout.weight = Some(Column::Name(name.clone()));
+        let again = read_edges(&request.edges, &layout, Some(edges.ids), &progress)?;
+        values.push((name.clone(), again.weights.unwrap_or_default()));
+        edges.ids = again.ids;
+    }
+    Ok((edges, values))
+}
+
+/// Makes a dataset of what the files said.
+fn join(parts: Parts, request: &Import) -> Result<Dataset, DataError> {
+    let wrong = |error| graph_error(&request.edges)(error);
+    let Parts { edges, values, nodes, directed } = parts;
+    let directed = request.directed.or(directed).unwrap_or(false);
+    let count = edges.ids.nodes();
+    let weights = edges.weights.map(|weights| (Dataset::WEIGHT.to_owned(), weights));
+    let columns: EdgeValues = weights.into_iter().chain(values).collect();
+    let (graph, columns) = graph(count, &edges.sources, &edges.targets, directed, columns).map_err(wrong)?;
+    drop((edges.sources, edges.targets));
+    let names = edges.ids.into_names();
+    let name = request.name.clone().unwrap_or_else(|| stem(&request.edges));
+    let mut dataset = if let Some(nodes) = nodes {
+        let file = request.nodes.as_ref().unwrap_or(&request.edges);
+        let features = nodes.features.map_or_else(|| features::degrees(&graph), Ok)?;
+        let mut dataset =
+            Dataset::new(name, graph, features, nodes.labels, nodes.splits).map_err(graph_error(file))?;
+        if let Some(names) = names.or(nodes.names) {
+            dataset = dataset.with_node_names(names)?;
+        }
+        if let Some(names) = nodes.class_names {
+            dataset = dataset.with_class_names(names).map_err(graph_error(file))?;
+        }
+        dataset
+    } else {
+        let (features, labels) = (features::degrees(&graph)?, unlabelled(&graph)?);
+        let dataset = Dataset::new(name, graph, features, edgepace_graph::Labels::from(labels), Vec::new())?;
+        if let Some(names) = names { dataset.with_node_names(names)? } else { dataset }
+    };
+    for (name, values) in columns {
+        dataset = dataset.with_edge_column(name, values)?;
+    }
+    replace_features(dataset, request)
+}
+
+fn replace_features(dataset: Dataset, request: &Import) -> Result<Dataset, DataError> {
+    let Some(file) = &request.features else { return Ok(dataset) };
+    let features: Features = features::features_from_file(file)?;
+    dataset.with_features(features).map_err(graph_error(file))
+}
+
+/// Named numbers for every edge.
+type EdgeValues = Vec<(String, Vec<f32>)>;
+
+/// The graph, and values per listed edge as values per edge id.
+fn graph(
+    nodes: usize,
+    sources: &[u32],
+    targets: &[u32],
+    directed: bool,
+    columns: EdgeValues,
+) -> Result<(Graph, EdgeValues), edgepace_graph::GraphError> {
+    if columns.is_empty() {
+        let build = if directed { Graph::from_edges } else { Graph::undirected };
+        return Ok((build(nodes, sources, targets)?, columns));
+    }
+    let build = if directed { Graph::from_edges_traced } else { Graph::undirected_traced };
+    let traced = build(nodes, sources, targets)?;
+    let mut carried = Vec::new();
+    for (name, values) in columns {
+        carried.push((name, traced.carry(&values)?));
+    }
+    Ok((traced.into_graph(), carried))
+}
+
+fn unlabelled(graph: &Graph) -> Result<Classes, DataError> {
+    Ok(Classes::new(0, vec![UNLABELLED; graph.nodes()])?)
+}
+
+/// The name of a file without its extensions.
+fn stem(file: &Path) -> String {
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    name.split('.').find(|part| !part.is_empty()).unwrap_or("graph").to_owned()
+}
