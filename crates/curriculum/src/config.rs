@@ -48,7 +48,8 @@ pub enum MaskForm {
     Quadratic,
     /// β S R − λ S + γ/2 (S − S_prev)², exactly.
     Linear,
-    /// The linear form by ten Adam steps of rate 0.1 from zero, clamped: the authors' code.
+    /// The linear form by ten more clamped Adam steps of rate 0.1 at each update: the authors' code. The steps remember, so
+    /// that an edge whose difficulty changes comes in or goes out an update late.
     Adam,
 }
 
@@ -64,7 +65,7 @@ pub enum Pace {
     Linear,
     /// The share √(t / T) of edges.
     Root,
-    /// λ = base / (full_at · T + 1 − t), and base from t = full_at · T on: the authors' code.
+    /// λ = base / (full_at · T + 1 − t), and base from t = full_at · T on, `lambda_start` at t = 0 if set: the authors' code.
     Official,
 }
 
@@ -141,7 +142,7 @@ pub struct CurriculumConfig {
     pub full_at: f64,
     /// q0, the share of edges that the pace `quantile` starts with, in [0, 1].
     pub start_share: f64,
-    /// First λ of the pace `lambda`, at least 0; unset: one step.
+    /// First λ of the paces `lambda` and `official`, at least 0; unset: one step, or what the formula says.
     pub lambda_start: Option<f64>,
     /// μ, the step of the pace `lambda`, above 0; unset: such that any edge is in at `full_at`.
     pub lambda_step: Option<f64>,
@@ -174,7 +175,7 @@ impl Default for CurriculumConfig {
 
 impl CurriculumConfig {
     /// The presets by name.
-    pub const PRESETS: [&'static str; 4] = ["paper", "official", "posterior", "edgepace"];
+    pub const PRESETS: [&'static str; 5] = ["paper", "official", "cosine", "posterior", "edgepace"];
 
     /// The best that we know: evidence kernel with a moving average, quantile pace, full after two thirds.
     pub fn edgepace() -> Self {
@@ -209,6 +210,18 @@ impl CurriculumConfig {
         Self { kernel: Kernel::Posterior, ..Self::edgepace() }
     }
 
+    /// Cosine of the pretrained embeddings at the pace of the authors' code, with the exact mask: edges come in by how alike
+    /// their ends are, not by a share of all edges, so that many come in early where most edges are good.
+    pub fn cosine() -> Self {
+        Self {
+            kernel: Kernel::Cosine,
+            average: 0.0,
+            mask: MaskForm::Linear,
+            pace: Pace::Official,
+            ..Self::edgepace()
+        }
+    }
+
     /// The text of the paper: inner product of the current embeddings, λ grows by a step, proximal term and gradient of
     /// the residuals on.
     pub fn paper() -> Self {
@@ -224,13 +237,15 @@ impl CurriculumConfig {
         }
     }
 
-    /// The authors' code: cosine of the pretrained embeddings with dropout on, mask by Adam, ρ once.
+    /// The authors' code with the values of its run scripts: cosine of the pretrained embeddings with dropout on, mask by
+    /// Adam, ρ once, first λ 0.001.
     pub fn official() -> Self {
         Self {
             kernel: Kernel::Cosine,
             average: 0.0,
             mask: MaskForm::Adam,
             pace: Pace::Official,
+            lambda_start: Some(1e-3),
             confidence: Confidence::Once,
             dropout_in_embeddings: true,
             evaluation: EvaluationGraph::Weighted,
@@ -246,12 +261,13 @@ impl CurriculumConfig {
         match name {
             "paper" => Ok(Self::paper()),
             "official" => Ok(Self::official()),
+            "cosine" => Ok(Self::cosine()),
             "posterior" => Ok(Self::posterior()),
             "edgepace" => Ok(Self::edgepace()),
             _ => Err(CurriculumError::Config {
                 field: "preset",
                 found: format!("`{name}`"),
-                expected: "paper, official, posterior or edgepace",
+                expected: "paper, official, cosine, posterior or edgepace",
             }),
         }
     }

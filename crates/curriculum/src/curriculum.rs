@@ -2,12 +2,12 @@ use std::sync::Arc;
 
 use edgepace_graph::{Features, Graph, Transpose};
 
-use crate::config::{Confidence, CurriculumConfig, Pace, ResidualTerm};
+use crate::config::{Confidence, CurriculumConfig, MaskForm, Pace, ResidualTerm};
 use crate::evidence::check_rows;
 use crate::feedback::Feedback;
 use crate::history::{History, NEVER, Update};
 use crate::kernel::Difficulty;
-use crate::mask::{is_in, mask};
+use crate::mask::{Steps, is_in, mask};
 use crate::parallel::{each, each_with_partial, pieces};
 use crate::{CurriculumError, EvidenceFit, Objective, Pairs, State, gradient, pace, weights};
 
@@ -34,6 +34,8 @@ pub struct Curriculum {
     gaps: Vec<f32>,
     residuals: Vec<f32>,
     mask: Vec<f32>,
+    /// Of the form `adam` alone.
+    steps: Vec<Steps>,
     selected: Vec<bool>,
     times_in: Vec<u32>,
     first_epoch: Vec<u32>,
@@ -96,6 +98,7 @@ impl Curriculum {
             gaps: vec![0.0; count],
             residuals: vec![0.0; count],
             mask: vec![0.0; count],
+            steps: vec![Steps::default(); if config.mask == MaskForm::Adam { count } else { 0 }],
             selected: vec![false; count],
             times_in: vec![0; count],
             first_epoch: vec![NEVER; count],
@@ -152,7 +155,10 @@ impl Curriculum {
             (_, Some(share)) => {
                 pace::lambda_of_share(config, share, &self.residuals, &self.mask, &mut self.thresholds)
             }
-            (Pace::Official, None) => pace::official(config, epoch, self.epochs),
+            (Pace::Official, None) => match config.lambda_start {
+                Some(start) if first => start,
+                _ => pace::official(config, epoch, self.epochs),
+            },
             _ => self.lambda,
         };
         self.step(epoch, lambda);
@@ -163,10 +169,18 @@ impl Curriculum {
     /// The S-step, and what the history keeps of it.
     fn step(&mut self, epoch: usize, lambda: f64) {
         let (config, residuals, mask_before) = (&self.config, &self.residuals, &self.mask);
-        each(&mut self.selected, |pair, _| is_in(config, lambda, residuals[pair], mask_before[pair]));
+        let (by_steps, updates) = (config.mask == MaskForm::Adam, self.updates.len());
+        each(&mut self.steps, |pair, steps| {
+            steps.ten_more(config.beta * f64::from(residuals[pair]) - lambda, updates)
+        });
+        let steps = &self.steps;
+        each(&mut self.selected, |pair, _| match by_steps {
+            true => steps[pair].is_in(),
+            false => is_in(config, lambda, residuals[pair], mask_before[pair]),
+        });
         let selected = &self.selected;
         each_with_partial(&mut self.mask, &mut self.partial, |pair, previous, sums: &mut Partial| {
-            let s = mask(config, lambda, residuals[pair], previous);
+            let s = if by_steps { steps[pair].mask } else { mask(config, lambda, residuals[pair], previous) };
             sums.before.add(config, lambda, residuals[pair], previous, previous);
             sums.after.add(config, lambda, residuals[pair], previous, s);
             sums.selected += usize::from(selected[pair]);
@@ -335,6 +349,7 @@ impl Curriculum {
             gaps: self.gaps.clone(),
             residuals: self.residuals.clone(),
             mask: self.mask.clone(),
+            steps: self.steps.clone(),
             selected: self.selected.clone(),
             times_in: self.times_in.clone(),
             first_epoch: self.first_epoch.clone(),
@@ -354,6 +369,7 @@ impl Curriculum {
         self.gaps.copy_from_slice(&state.gaps);
         self.residuals.copy_from_slice(&state.residuals);
         self.mask.copy_from_slice(&state.mask);
+        self.steps.copy_from_slice(&state.steps);
         self.selected.copy_from_slice(&state.selected);
         self.times_in.copy_from_slice(&state.times_in);
         self.first_epoch.copy_from_slice(&state.first_epoch);

@@ -33,7 +33,7 @@ pub struct Update {
     pub selected: usize,
     /// The objective with the new residuals and the old mask.
     pub before: Objective,
-    /// The objective with the new mask: never above `before`, but for rounding (and for the authors' Adam steps, which
-    /// start at zero each time).
+    /// The objective with the new mask: never above `before`, but for rounding (and for the authors' Adam steps, whose
+    /// momentum may lead uphill).
     pub after: Objective,
 }

@@ -70,6 +70,7 @@ pub use evidence::{Overlap, feature_similarity, neighbourhood_overlap};
 pub use feedback::{Feedback, Outputs, Rows};
 pub use history::{History, NEVER, Update};
 pub use kernel::evidence::EvidenceFit;
+pub use mask::Steps;
 pub use objective::Objective;
 pub use pairs::Pairs;
 pub use state::State;

@@ -5,9 +5,12 @@
 //!   S ≥ ½ exactly when λ ≥ βR + γ (½ − S_prev), for γ = 0 when R ≤ λ/β.
 //! - `linear`: β S R − λ S + γ/2 (S − S_prev)² is least at S = clamp(S_prev + (λ − βR)/γ), and for γ = 0 at 1 where
 //!   βR ≤ λ and at 0 elsewhere. S ≥ ½ under the very same condition.
-//! - `adam`: the linear form from S = 0 by ten Adam steps of rate 0.1, clamped after each; in when S > ½.
+//! - `adam`: ten Adam steps of rate 0.1 on the linear form at each update, clamped after each. They start at zero and go on
+//!   from where the last update left them, moments and all ([`Steps`]); in when S > ½.
 //!
 //! An edge is *in* when λ reaches its [`threshold`]. That is S ≥ ½ without the rounding of S.
+
+use serde::{Deserialize, Serialize};
 
 use crate::config::{CurriculumConfig, MaskForm};
 
@@ -17,15 +20,11 @@ pub(crate) fn threshold(config: &CurriculumConfig, residual: f32, previous: f32)
     (config.beta * f64::from(residual) + config.gamma * (0.5 - f64::from(previous))) as f32
 }
 
-/// Whether an edge is in.
+/// Whether an edge is in; for the form `adam`, whether its steps lead there in the end.
 #[inline(always)]
 pub(crate) fn is_in(config: &CurriculumConfig, lambda: f64, residual: f32, previous: f32) -> bool {
-    let threshold = f64::from(threshold(config, residual, previous));
-    // λ = 0 is the empty structure, even for edges without any residual; Adam stays at zero where its gradient is zero.
-    match config.mask {
-        MaskForm::Adam => lambda > threshold,
-        _ => lambda >= threshold && lambda + config.gamma > 0.0,
-    }
+    // λ = 0 is the empty structure, even for edges without any residual.
+    lambda >= f64::from(threshold(config, residual, previous)) && lambda + config.gamma > 0.0
 }
 
 /// S of one edge.
@@ -38,29 +37,49 @@ pub(crate) fn mask(config: &CurriculumConfig, lambda: f64, residual: f32, previo
             if curvature > 0.0 { (2.0 * lambda - pull + config.gamma * previous) / curvature } else { 0.0 }
         }
         MaskForm::Linear if config.gamma > 0.0 => previous + (lambda - pull) / config.gamma,
-        MaskForm::Linear => f64::from(is_in(config, lambda, residual, 0.0)),
-        MaskForm::Adam => adam(pull - lambda),
+        MaskForm::Linear | MaskForm::Adam => f64::from(is_in(config, lambda, residual, 0.0)),
     };
     s.clamp(0.0, 1.0) as f32
 }
 
-/// Where ten clamped Adam steps of rate 0.1 lead from zero under a constant gradient.
-fn adam(gradient: f64) -> f64 {
-    const STEPS: i32 = 10;
-    const RATE: f64 = 0.1;
-    const BETAS: (f64, f64) = (0.9, 0.999);
-    const EPSILON: f64 = 1e-8;
-    let (mut s, mut m, mut v) = (0.0_f64, 0.0, 0.0);
-    let (mut power_1, mut power_2) = (1.0, 1.0);
-    for _ in 0..STEPS {
-        m = BETAS.0 * m + (1.0 - BETAS.0) * gradient;
-        v = BETAS.1 * v + (1.0 - BETAS.1) * gradient * gradient;
-        power_1 *= BETAS.0;
-        power_2 *= BETAS.1;
-        let (m_hat, v_hat) = (m / (1.0 - power_1), v / (1.0 - power_2));
-        s = (s - RATE * m_hat / (v_hat.sqrt() + EPSILON)).clamp(0.0, 1.0);
+/// The mask of an edge by the authors' steps, and Adam's memory of its gradient.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Steps {
+    /// S.
+    pub mask: f32,
+    /// The moving average of the gradient.
+    pub mean: f32,
+    /// The moving average of its square.
+    pub square: f32,
+}
+
+impl Steps {
+    /// Ten more clamped Adam steps of rate 0.1 under a constant gradient, after `updates` times ten of them.
+    pub(crate) fn ten_more(self, gradient: f64, updates: usize) -> Steps {
+        const STEPS: i32 = 10;
+        const RATE: f64 = 0.1;
+        const BETAS: (f64, f64) = (0.9, 0.999);
+        const EPSILON: f64 = 1e-8;
+        let (mut s, mut mean, mut square) =
+            (f64::from(self.mask), f64::from(self.mean), f64::from(self.square));
+        let before = i32::try_from(updates).unwrap_or(i32::MAX / STEPS - 1).saturating_mul(STEPS);
+        let (mut power_1, mut power_2) = (BETAS.0.powi(before), BETAS.1.powi(before));
+        for _ in 0..STEPS {
+            mean = BETAS.0 * mean + (1.0 - BETAS.0) * gradient;
+            square = BETAS.1 * square + (1.0 - BETAS.1) * gradient * gradient;
+            power_1 *= BETAS.0;
+            power_2 *= BETAS.1;
+            let (mean_hat, square_hat) = (mean / (1.0 - power_1), square / (1.0 - power_2));
+            s = (s - RATE * mean_hat / (square_hat.sqrt() + EPSILON)).clamp(0.0, 1.0);
+        }
+        Steps { mask: s as f32, mean: mean as f32, square: square as f32 }
     }
-    s
+
+    /// Whether the edge is in.
+    pub(crate) fn is_in(self) -> bool {
+        self.mask > 0.5
+    }
 }
 
 #[cfg(test)]
@@ -131,20 +150,31 @@ mod tests {
     }
 
     #[test]
-    fn the_authors_adam_steps_select_where_the_residual_is_below_lambda() {
+    fn the_authors_first_adam_steps_select_where_the_residual_is_below_lambda() {
         for (config, lambda, r, _) in cases(MaskForm::Adam) {
             let config = CurriculumConfig { gamma: 0.0, ..config };
-            let s = mask(&config, lambda, r, 0.0);
             let pull = config.beta * f64::from(r);
+            let steps = Steps::default().ten_more(pull - lambda, 0);
             if (pull - lambda).abs() > 1e-6 {
-                assert_eq!(s > 0.5, pull < lambda, "{pull} {lambda} {s}");
-                assert_eq!(s > 0.5, is_in(&config, lambda, r, 0.0));
+                assert_eq!(steps.is_in(), pull < lambda, "{pull} {lambda} {steps:?}");
+                assert_eq!(steps.is_in(), is_in(&config, lambda, r, 0.0));
             }
         }
         // Ten steps of 0.1 arrive at 1.
-        assert!((adam(-0.3) - 1.0).abs() < 1e-6);
-        assert_eq!(adam(0.3), 0.0);
-        assert_eq!(adam(0.0), 0.0);
+        assert!((Steps::default().ten_more(-0.3, 0).mask - 1.0).abs() < 1e-6);
+        assert_eq!(Steps::default().ten_more(0.3, 0).mask, 0.0);
+        assert_eq!(Steps::default().ten_more(0.0, 0).mask, 0.0);
+    }
+
+    #[test]
+    fn the_authors_later_steps_lag_behind_by_their_momentum() {
+        // Long out, with a gradient that was as large: one update is not enough to come in, the second one is.
+        let out = (0..3).fold(Steps::default(), |steps, update| steps.ten_more(0.3, update));
+        let first = out.ten_more(-0.3, 3);
+        assert!(!first.is_in(), "{first:?}");
+        assert!(first.ten_more(-0.3, 4).is_in());
+        // A gradient that is far larger than those remembered is followed at once.
+        assert!(out.ten_more(-30.0, 3).is_in());
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{CurriculumConfig, CurriculumError, Update};
+use crate::{CurriculumConfig, CurriculumError, MaskForm, Steps, Update};
 
 /// All that a [`Curriculum`](crate::Curriculum) remembers from one update to the next. What follows from graph, features,
 /// config and seed is not in it.
@@ -26,6 +26,9 @@ pub struct State {
     pub residuals: Vec<f32>,
     /// S of each pair.
     pub mask: Vec<f32>,
+    /// Adam's steps of each pair; empty but for the mask `adam`.
+    #[serde(default)]
+    pub steps: Vec<Steps>,
     /// Whether each pair is in.
     pub selected: Vec<bool>,
     /// t(e) of each pair.
@@ -57,6 +60,7 @@ impl State {
             ("gaps", self.gaps.len(), pairs),
             ("residuals", self.residuals.len(), pairs),
             ("mask", self.mask.len(), pairs),
+            ("steps", self.steps.len(), if config.mask == MaskForm::Adam { pairs } else { 0 }),
             ("selected", self.selected.len(), pairs),
             ("times_in", self.times_in.len(), pairs),
             ("first_epoch", self.first_epoch.len(), pairs),
@@ -77,6 +81,10 @@ impl State {
             if !values.iter().all(|value| (0.0..=1.0).contains(value)) {
                 return refuse(field, "holds a number that is not between 0 and 1");
             }
+        }
+        if !self.steps.iter().all(|s| (0.0..=1.0).contains(&s.mask) && s.mean.is_finite() && s.square >= 0.0)
+        {
+            return refuse("steps", "holds a number that Adam's steps cannot lead to");
         }
         if !(self.lambda.is_finite() && self.lambda >= 0.0) {
             return refuse("lambda", "is not a finite number, at least 0");

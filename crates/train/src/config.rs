@@ -5,6 +5,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
+use crate::auto;
 use crate::error::TrainError;
 use crate::method;
 use crate::prepare::Preparation;
@@ -112,7 +113,13 @@ impl RunConfig {
         if !(0.0..1.0).contains(&self.dropout) {
             return refuse("dropout", self.dropout.to_string(), "in [0, 1)");
         }
-        method::make(self, 0).map(|_| ())
+        let config = method::resolved(self);
+        match auto::candidates(&config) {
+            None => method::make(&config, 0).map(|_| ()),
+            Some(candidates) => {
+                candidates.iter().try_for_each(|candidate| method::make(&candidate.config, 0).map(|_| ()))
+            }
+        }
     }
 
     pub(crate) fn model(&self) -> ModelConfig {

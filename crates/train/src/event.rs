@@ -16,6 +16,15 @@ pub enum Phase {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase", tag = "event")]
 pub enum Event {
+    /// The next of several runs that make one begins.
+    Candidate {
+        /// Its method and preset.
+        name: &'static str,
+        /// From 0.
+        number: usize,
+        /// How many there are.
+        of: usize,
+    },
     /// An epoch is done.
     Epoch {
         /// Which part of the run.

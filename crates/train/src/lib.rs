@@ -1,4 +1,5 @@
 //! One run: the methods, the loop, what it measures and what it leaves behind.
+mod auto;
 mod config;
 mod error;
 mod event;

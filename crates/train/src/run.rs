@@ -6,6 +6,7 @@ use edgepace_graph::{Dataset, Labels, Split};
 use edgepace_nn::{Threads, roc_auc};
 use serde::Serialize;
 
+use crate::auto;
 use crate::config::RunConfig;
 use crate::error::TrainError;
 use crate::event::{Event, Listener, Phase};
@@ -76,18 +77,24 @@ pub fn run(
 ) -> Result<Trained, TrainError> {
     let config = method::resolved(config);
     config.check()?;
-    threads.run(|| run_inside(dataset, split, config, seed, threads, listener))
+    threads.run(|| match auto::candidates(&config) {
+        None => run_one(dataset, split, config, seed, threads, None, listener),
+        Some(candidates) => auto::run(dataset, split, candidates, seed, threads, listener),
+    })
 }
 
-fn run_inside(
+/// One run of one method. `pretrained` are the parameters of a vanilla model at its best epoch, where there is one already.
+pub(crate) fn run_one(
     dataset: &Dataset,
     split: &Split,
     config: RunConfig,
     seed: u64,
     threads: &Threads,
+    pretrained: Option<Vec<f32>>,
     listener: &mut dyn Listener,
 ) -> Result<Trained, TrainError> {
     let mut session = Session::new(dataset, split, &config, seed, threads)?;
+    session.pretrained = pretrained;
     let mut method = method::make(&config, seed)?;
     let begin = Instant::now();
     method.start(&mut session, listener)?;

@@ -26,6 +26,8 @@ pub struct Session<'a> {
     pub validation: &'a [u32],
     /// What is trained for.
     pub task: Task<f32>,
+    /// Parameters of a vanilla model at its best epoch, where one has been trained already.
+    pub pretrained: Option<Vec<f32>>,
     /// The seed of the run.
     pub seed: u64,
     optimiser: Adam<f32>,
@@ -58,6 +60,7 @@ impl<'a> Session<'a> {
             train,
             validation,
             task,
+            pretrained: None,
             seed,
             optimiser,
             initial,

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use edgepace_nn::{Backbone, StructureId};
 use serde::Serialize;
 
+use crate::auto::AUTO;
 use crate::config::RunConfig;
 use crate::error::TrainError;
 use crate::event::Listener;
@@ -134,8 +135,15 @@ pub const METHODS: &[MethodInfo] = &[
         name: "random",
         backbones: GRAPH_BACKBONES,
         summary: "edges in random order at the pace of rcl: what the order is worth",
-        presets: rcl::PRESETS,
+        presets: rcl::SINGLE_PRESETS,
         make: rcl::make_random,
+    },
+    MethodInfo {
+        name: AUTO,
+        backbones: GRAPH_BACKBONES,
+        summary: "the best on validation of mlp, vanilla and presets of rcl; the same as rcl with preset auto",
+        presets: &[AUTO],
+        make: rcl::make,
     },
 ];
 
@@ -178,8 +186,11 @@ pub(crate) fn make(config: &RunConfig, seed: u64) -> Result<Box<dyn Method>, Tra
     (method.make)(config, seed)
 }
 
-/// The config as the method means it: the edge-free control has a backbone of its own.
+/// The config as the method means it: the edge-free control has a backbone of its own, `auto` is a preset of the curriculum.
 pub(crate) fn resolved(config: &RunConfig) -> RunConfig {
+    if config.method == AUTO && config.preset.as_deref().is_none_or(|preset| preset == AUTO) {
+        return RunConfig { method: "rcl".into(), preset: Some(AUTO.into()), ..config.clone() };
+    }
     let backbone = if config.method == "mlp" { Backbone::Mlp } else { config.backbone };
     RunConfig { backbone, ..config.clone() }
 }

@@ -14,6 +14,7 @@ use edgepace_curriculum::{
 use edgepace_graph::{Graph, Labels};
 use edgepace_nn::{Extra, StructureId};
 
+use crate::auto::AUTO;
 use crate::config::RunConfig;
 use crate::error::TrainError;
 use crate::event::{Listener, Phase};
@@ -23,7 +24,10 @@ use crate::run::forward;
 use crate::session::Session;
 
 /// The presets, the default first.
-pub(super) const PRESETS: &[&str] = &["edgepace", "posterior", "paper", "official"];
+pub(super) const PRESETS: &[&str] = &["edgepace", "posterior", "cosine", "paper", "official", AUTO];
+
+/// Those of a single run.
+pub(super) const SINGLE_PRESETS: &[&str] = &["edgepace", "posterior", "cosine", "paper", "official"];
 
 /// The curriculum with the settings of a run.
 pub(super) fn make(config: &RunConfig, seed: u64) -> Result<Box<dyn Method>, TrainError> {
@@ -81,12 +85,14 @@ struct State {
 
 impl Method for Rcl {
     fn start(&mut self, session: &mut Session<'_>, listener: &mut dyn Listener) -> Result<(), TrainError> {
-        let pretrained = if self.settings.warm_start {
+        let pretrained = if !self.settings.warm_start {
+            None
+        } else if session.pretrained.is_some() {
+            session.pretrained.take()
+        } else {
             let fitted = fit(session, &mut Vanilla, Phase::WarmStart, &mut forward(listener))?;
             session.restart()?;
             Some(fitted.best.parameters)
-        } else {
-            None
         };
         let graph = Arc::clone(&session.graph);
         let epochs = session.config.epochs as usize;
