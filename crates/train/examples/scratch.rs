@@ -23,7 +23,7 @@ fn main() {
             } else {
                 base.clone()
             };
-            let split = splits::make(&SplitRule::standard(&d), &d, seed).unwrap();
+            let split = splits::make(&SplitRule::standard(&d, seed), &d, seed).unwrap();
             let d = d.with_splits(vec![split.clone()]).unwrap();
             let d = if noise.is_none() { d } else { noise.apply(d, None, seed).unwrap() };
             let r = run(&d, &split, &c, seed, &threads, &mut Silent).unwrap();

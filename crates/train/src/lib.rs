@@ -1,4 +1,5 @@
 //! One run: the methods, the loop, what it measures and what it leaves behind.
+mod audit;
 mod auto;
 mod config;
 mod error;
@@ -10,6 +11,7 @@ mod prepare;
 mod run;
 mod session;
 
+pub use audit::{Audit, Detection};
 pub use config::RunConfig;
 pub use error::TrainError;
 pub use event::{Event, Listener, Phase, Silent};

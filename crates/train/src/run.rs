@@ -75,8 +75,9 @@ pub fn run(
     threads: &Threads,
     listener: &mut dyn Listener,
 ) -> Result<Trained, TrainError> {
-    let config = method::resolved(config);
+    let mut config = method::resolved(config);
     config.check()?;
+    config.features = method::preparation(&config, dataset.features());
     threads.run(|| match auto::candidates(&config) {
         None => run_one(dataset, split, config, seed, threads, None, listener),
         Some(candidates) => auto::run(dataset, split, candidates, seed, threads, listener),

@@ -5,6 +5,7 @@ mod vanilla;
 
 use std::sync::Arc;
 
+use edgepace_graph::Features;
 use edgepace_nn::{Backbone, StructureId};
 use serde::Serialize;
 
@@ -12,6 +13,7 @@ use crate::auto::AUTO;
 use crate::config::RunConfig;
 use crate::error::TrainError;
 use crate::event::Listener;
+use crate::prepare::Preparation;
 use crate::session::Session;
 
 pub(crate) use vanilla::Vanilla;
@@ -184,6 +186,16 @@ pub(crate) fn make(config: &RunConfig, seed: u64) -> Result<Box<dyn Method>, Tra
         return refuse("settings", key, format!("none: method {} has no settings", method.name));
     }
     (method.make)(config, seed)
+}
+
+/// What is done to these features; never `auto`. The authors' code divides bags of words by their rows and leaves
+/// measurements as they are, and so does its preset unless told otherwise.
+pub(crate) fn preparation(config: &RunConfig, features: &Features) -> Preparation {
+    let official = config.method == "rcl" && config.preset.as_deref() == Some("official");
+    match (config.features, features) {
+        (Preparation::Auto, Features::Dense(_)) if official => Preparation::None,
+        (chosen, features) => chosen.resolve(features),
+    }
 }
 
 /// The config as the method means it: the edge-free control has a backbone of its own, `auto` is a preset of the curriculum.

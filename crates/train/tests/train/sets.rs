@@ -1,0 +1,48 @@
+//! Small datasets for the tests.
+
+use edgepace_data::{Cache, SplitRule, load, splits};
+use edgepace_graph::{Dataset, Split};
+use edgepace_nn::Threads;
+use edgepace_train::{RunConfig, Silent, Trained, run};
+
+/// A generated circle of classes with a random split.
+pub(crate) fn circle(settings: &str, seed: u64) -> (Dataset, Split) {
+    let dataset = load(&format!("synthetic:{settings},seed={seed}"), &Cache::at("unused")).unwrap();
+    let split = splits::make(&SplitRule::standard(&dataset, seed), &dataset, seed).unwrap();
+    (dataset, split)
+}
+
+/// A circle that trains in milliseconds.
+pub(crate) fn small() -> (Dataset, Split) {
+    circle("homophily=0.5,nodes=300,edges=1500,classes=5", 1)
+}
+
+/// A config from `key=value` pairs.
+pub(crate) fn config(settings: &[(&str, &str)]) -> RunConfig {
+    let mut config = RunConfig { epochs: 30, hidden: 16, ..RunConfig::default() };
+    for (key, value) in settings {
+        config.set(key, value).unwrap();
+    }
+    config
+}
+
+pub(crate) fn trained((dataset, split): &(Dataset, Split), config: &RunConfig, threads: usize) -> Trained {
+    run(dataset, split, config, 3, &Threads::new(threads).unwrap(), &mut Silent).unwrap()
+}
+
+/// Every method with every preset.
+pub(crate) fn every_method() -> Vec<RunConfig> {
+    let mut configs = Vec::new();
+    for method in edgepace_train::METHODS {
+        let presets: Vec<Option<&str>> = match method.presets {
+            [] => vec![None],
+            presets => presets.iter().map(|&preset| Some(preset)).collect(),
+        };
+        for preset in presets {
+            let mut config = config(&[("method", method.name)]);
+            config.preset = preset.map(Into::into);
+            configs.push(config);
+        }
+    }
+    configs
+}
