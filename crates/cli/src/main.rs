@@ -3,7 +3,15 @@
 mod bench;
 mod commands;
 mod dataset;
+mod edge_table;
+mod files;
+mod model_file;
+mod progress;
+mod report;
+mod runs;
+mod seeds;
 mod table;
+mod tables;
 
 use std::process::ExitCode;
 
@@ -22,6 +30,16 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    /// See in half a minute what learning which edges to trust is worth
+    Demo(commands::demo::Args),
+    /// Train a graph neural network that learns which edges to trust
+    Train(Box<commands::train::Args>),
+    /// Find the edges of a graph that have least for them
+    Audit(Box<commands::audit::Args>),
+    /// Say the class of every node of the training graph with a saved model
+    Predict(Box<commands::predict::Args>),
+    /// List the methods: what decides which edges a model learns from
+    Methods(commands::methods::Args),
     /// List, fetch, inspect, import and export graphs
     Data(Box<commands::data::Args>),
     /// Measure how fast this machine trains, beside what the machine could do at best
@@ -30,6 +48,11 @@ enum Command {
 
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
+        Command::Demo(args) => commands::demo::run(&args),
+        Command::Train(args) => commands::train::run(&args),
+        Command::Audit(args) => commands::audit::run(&args),
+        Command::Predict(args) => commands::predict::run(&args),
+        Command::Methods(args) => commands::methods::run(&args),
         Command::Data(args) => commands::data::run(&args),
         Command::Bench(args) => commands::bench::run(&args),
     };

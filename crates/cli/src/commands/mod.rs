@@ -1,4 +1,9 @@
 //! One file per command.
 
+pub(crate) mod audit;
 pub(crate) mod bench;
 pub(crate) mod data;
+pub(crate) mod demo;
+pub(crate) mod methods;
+pub(crate) mod predict;
+pub(crate) mod train;

@@ -4,15 +4,14 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
-use clap::{Args as ClapArgs, ValueEnum};
-use edgepace_data::import::{Columns, FeatureColumns, Format, Import, import};
+use clap::Args as ClapArgs;
 use edgepace_data::native::save_with_record;
 use edgepace_data::{SplitRule, splits};
 use edgepace_graph::Dataset;
-use indicatif::ProgressBar;
 
-use crate::dataset::bytes_style;
+use crate::dataset::spinner;
 use crate::table::{count, say};
+use crate::tables::Tables;
 
 /// Make a graph file of tables, arrays or GraphML.
 ///
@@ -30,57 +29,11 @@ pub(crate) struct Args {
     /// File of edges
     #[arg(long, value_name = "FILE")]
     edges: PathBuf,
-    /// Table of nodes (CSV, TSV, Parquet)
-    #[arg(long, value_name = "FILE")]
-    nodes: Option<PathBuf>,
-    /// Features row by node (npy, npz, or a sparse matrix of SciPy) instead of columns of the table
-    #[arg(long, value_name = "FILE")]
-    features: Option<PathBuf>,
+    #[command(flatten)]
+    tables: Tables,
     /// The graph file to write
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
-    /// Name of the dataset [default: that of the file of edges]
-    #[arg(long)]
-    name: Option<String>,
-    /// Format of the edges, where the extension does not tell
-    #[arg(long, value_enum)]
-    edges_format: Option<FormatArg>,
-    /// Format of the nodes, where the extension does not tell
-    #[arg(long, value_enum)]
-    nodes_format: Option<FormatArg>,
-    /// Whether the first line of a table of edges names its columns [default: guessed]
-    #[arg(long)]
-    header: Option<bool>,
-    /// Edges go one way only
-    #[arg(long)]
-    directed: bool,
-    /// Column of the edges: where they start, by name or number from 0 [default: `source`, or the first]
-    #[arg(long, value_name = "COLUMN")]
-    source: Option<String>,
-    /// Column of the edges: where they end [default: `target`, or the second]
-    #[arg(long, value_name = "COLUMN")]
-    target: Option<String>,
-    /// Column of the edges: how strong they are [default: `weight`, if there is one]
-    #[arg(long, value_name = "COLUMN")]
-    weight: Option<String>,
-    /// Further columns of numbers of the edges to keep
-    #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
-    edge_values: Vec<String>,
-    /// Column of the nodes: what edges call them [default: `id`, or the row's number]
-    #[arg(long, value_name = "COLUMN")]
-    id: Option<String>,
-    /// Column of the nodes: the class [default: `label`, `class` or `y`]
-    #[arg(long, value_name = "COLUMN")]
-    label: Option<String>,
-    /// Columns of the nodes: the split, `train`, `val` or `test` [default: `split` and `split:NAME`]
-    #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
-    split_column: Option<Vec<String>>,
-    /// Columns of the nodes: the features [default: all other columns of numbers]
-    #[arg(long, value_name = "COLUMN", value_delimiter = ',', conflicts_with = "feature_prefix")]
-    feature_columns: Option<Vec<String>>,
-    /// Columns of the nodes whose names start so are the features
-    #[arg(long, value_name = "TEXT")]
-    feature_prefix: Option<String>,
     /// Add a split: `kfold:K:I`, `fraction:TRAIN:VALIDATION` or `per-class:TRAIN:VALIDATION:TEST`, each also with
     /// `:stratified` and `:seed=N`
     #[arg(long)]
@@ -90,40 +43,12 @@ pub(crate) struct Args {
     seed: u64,
 }
 
-#[derive(Clone, Copy, ValueEnum)]
-enum FormatArg {
-    Csv,
-    Tsv,
-    Parquet,
-    Graphml,
-    Edgelist,
-    Npz,
-}
-
-impl From<FormatArg> for Format {
-    fn from(format: FormatArg) -> Format {
-        match format {
-            FormatArg::Csv => Format::Csv,
-            FormatArg::Tsv => Format::Tsv,
-            FormatArg::Parquet => Format::Parquet,
-            FormatArg::Graphml => Format::GraphMl,
-            FormatArg::Edgelist => Format::EdgeList,
-            FormatArg::Npz => Format::Arrays,
-        }
-    }
-}
-
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     if args.output.extension().is_none_or(|extension| extension != "graph") {
         bail!("`--output` is `{}`, expected a name that ends in `.graph`", args.output.display());
     }
-    let bar = ProgressBar::new(0).with_style(bytes_style()).with_message("reading");
-    let dataset = import(&request(args), &|done, total| {
-        bar.set_length(total);
-        bar.set_position(done);
-    })?;
-    bar.set_message("writing");
-    let dataset = with_splits(dataset, args)?;
+    let dataset = with_splits(args.tables.read(&args.edges)?, args)?;
+    let bar = spinner(format!("writing {}", args.output.display()));
     save_with_record(&dataset, &format!("imported from {}", args.edges.display()), &args.output)?;
     bar.finish_and_clear();
     let (graph, dropped) = (dataset.graph(), dataset.graph().dropped());
@@ -140,35 +65,6 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         say(&format!("left out: {duplicates} repeated edges, {loops} from a node to itself"))?;
     }
     Ok(ExitCode::SUCCESS)
-}
-
-fn request(args: &Args) -> Import {
-    let features = match (&args.feature_columns, &args.feature_prefix) {
-        (Some(listed), _) => FeatureColumns::Listed(listed.clone()),
-        (None, Some(prefix)) => FeatureColumns::Prefix(prefix.clone()),
-        (None, None) => FeatureColumns::Remaining,
-    };
-    Import {
-        edges: args.edges.clone(),
-        nodes: args.nodes.clone(),
-        features: args.features.clone(),
-        edges_format: args.edges_format.map(Format::from),
-        nodes_format: args.nodes_format.map(Format::from),
-        header: args.header,
-        directed: args.directed.then_some(true),
-        name: args.name.clone(),
-        columns: Columns {
-            source: args.source.clone(),
-            target: args.target.clone(),
-            weight: args.weight.clone(),
-            edge_values: args.edge_values.clone(),
-            id: args.id.clone(),
-            label: args.label.clone(),
-            splits: args.split_column.clone(),
-            features,
-            ..Columns::default()
-        },
-    }
 }
 
 fn with_splits(dataset: Dataset, args: &Args) -> Result<Dataset> {

@@ -1,0 +1,192 @@
+//! `edgepace demo`
+
+use std::io::IsTerminal;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+use clap::Args as ClapArgs;
+use edgepace_data::{Noise, generate};
+use edgepace_graph::{Classes, Dataset, Labels};
+use edgepace_train::{EdgeReport, RunConfig, RunResult};
+
+use crate::commands::train::{refuse_used, write};
+use crate::edge_table::listed;
+use crate::files;
+use crate::report::{fixed, mean, mean_and_deviation};
+use crate::runs::Plan;
+use crate::seeds::Seeds;
+use crate::table::{Align, Table, say};
+
+/// See in half a minute what learning which edges to trust is worth.
+///
+/// Makes a graph of ten classes in a circle where only three edges of ten join nodes of one class, trains a network
+/// without edges (MLP), one with all edges (GCN) and one that takes up the edges that it can explain first (GCN with rcl),
+/// and draws when which edges come in. Models and edge tables are written to a folder.
+#[derive(ClapArgs)]
+#[command(after_help = "Examples:
+  edgepace demo
+  edgepace demo --seeds 0..10 --out tried")]
+pub(crate) struct Args {
+    /// Where files go
+    #[arg(long, value_name = "DIR", default_value = "edgepace-demo")]
+    out: PathBuf,
+    /// Replace what an earlier demo left in the folder [default: in `edgepace-demo`]
+    #[arg(long)]
+    overwrite: bool,
+    /// Nodes of the graph; it has six times as many edges
+    #[arg(long, default_value_t = 5000)]
+    nodes: usize,
+    /// One run of each method per seed
+    #[arg(long, default_value = "0..3")]
+    seeds: Seeds,
+    /// Training epochs
+    #[arg(long, default_value_t = 150)]
+    epochs: u32,
+    /// Runs at the same time
+    #[arg(long, default_value_t = 2)]
+    jobs: usize,
+}
+
+/// Name in the table, and method.
+const COMPARED: [(&str, &str); 3] =
+    [("MLP (no edges)", "mlp"), ("GCN (all edges)", "vanilla"), ("GCN + RCL (easy edges first)", "rcl")];
+/// Rows of the drawing.
+const DRAWN: usize = 12;
+/// Letters of a full bar.
+const BAR: usize = 20;
+
+pub(crate) fn run(args: &Args) -> Result<ExitCode> {
+    // The folder that nobody chose may be used again.
+    let own = args.out.as_os_str() == "edgepace-demo";
+    refuse_used(&args.out.join("rcl"), args.overwrite || own)?;
+    let name = format!("synthetic:homophily=0.3,nodes={},edges={}", args.nodes, 6 * args.nodes);
+    let dataset = generate(&name)?.context("there is no such generator")?;
+    let undirected = dataset.graph().edges() / 2;
+    say(&format!(
+        "A graph of {} nodes, {} classes and {undirected} edges, of which 3 in 10 join nodes of one class ({name}).\n",
+        args.nodes,
+        dataset.labels().width()
+    ))?;
+    let mut table = Table::new(&[("", Align::Left), ("test %", Align::Right), ("gain", Align::Right)]);
+    let mut before = None;
+    let mut drawing = String::new();
+    for (label, method) in COMPARED {
+        let runs = train(args, &dataset, method)?;
+        let tests: Vec<Option<f64>> = runs.iter().map(|(result, _)| result.test).collect();
+        let gain = mean(&tests).zip(before).map(|(now, before): (f64, f64)| now - before);
+        let gain = gain.map_or_else(String::new, |gain| format!("{gain:+.2}"));
+        table.row([label.to_owned(), mean_and_deviation(&tests), gain]);
+        before = mean(&tests).or(before);
+        if let Some((result, Some(report))) = runs.into_iter().next() {
+            drawing = draw(&dataset, &report, &result);
+        }
+    }
+    say(&table.to_string())?;
+    let seeds = args.seeds.0.len();
+    say(&format!(
+        "Mean ± standard deviation over {seeds} seeds, {} epochs; gain: over the row above.\n",
+        args.epochs
+    ))?;
+    say(&drawing)?;
+    say(&format!(
+        "Models, histories and edge tables: {}\nNext: edgepace train cora --noise fake=1.0, edgepace audit cora --top 20",
+        args.out.display()
+    ))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn train(args: &Args, dataset: &Dataset, method: &str) -> Result<Vec<(RunResult, Option<EdgeReport>)>> {
+    let config = RunConfig { method: method.to_owned(), epochs: args.epochs, ..RunConfig::default() };
+    config.check()?;
+    let folder = args.out.join(method);
+    files::write(&folder.join("config.toml"), toml::to_string(&config)?.as_bytes())?;
+    let plan = Plan {
+        dataset: dataset.clone(),
+        config,
+        noise: Noise::default(),
+        split: None,
+        seeds: args.seeds.0.clone(),
+        jobs: args.jobs.min(args.seeds.0.len()),
+        threads: None,
+    };
+    plan.each(|run| {
+        write(&folder.join(format!("seed-{}", run.trained.result.seed)), dataset.name(), &run)?;
+        Ok((run.trained.result, run.trained.edges))
+    })
+}
+
+/// How hard an edge is in truth, which no method knows: by the distance of its ends' classes in the circle.
+const KINDS: [&str; 3] = ["easy (same class)", "medium (next class)", "hard (other class)"];
+
+fn kind(classes: &Classes, source: u32, target: u32) -> usize {
+    let [a, b] = [source, target].map(|node| classes.of()[node as usize] as usize);
+    let apart = a.abs_diff(b);
+    apart.min(classes.width() - apart).min(2)
+}
+
+/// The share of each kind of edges that has been in, at some of the epochs where edges came in.
+fn draw(dataset: &Dataset, report: &EdgeReport, result: &RunResult) -> String {
+    let Labels::Classes(classes) = &**dataset.labels() else { return String::new() };
+    let edges: Vec<(usize, u32)> = listed(dataset.graph())
+        .into_iter()
+        .map(|(edge, source, target)| (kind(classes, source, target), report.first_epoch[edge]))
+        .collect();
+    let mut epochs: Vec<u32> = edges.iter().map(|edge| edge.1).filter(|&epoch| epoch != u32::MAX).collect();
+    epochs.sort_unstable();
+    epochs.dedup();
+    let rows = epochs.len().min(DRAWN);
+    let coloured = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+    let mut lines = vec![format!("How edges come in (seed {}): the share of each kind so far", result.seed)];
+    lines.push(format!(
+        "epoch  {}",
+        KINDS.map(|kind| format!("{kind:width$}", width = BAR + 7)).join("").trim_end()
+    ));
+    for row in 0..rows {
+        let epoch = epochs[row * (epochs.len() - 1) / (rows - 1).max(1)];
+        let bars = (0..KINDS.len()).map(|kind| {
+            let all = edges.iter().filter(|edge| edge.0 == kind).count();
+            let come = edges.iter().filter(|edge| edge.0 == kind && edge.1 <= epoch).count();
+            let share = come as f64 / all.max(1) as f64;
+            format!("{} {:>3} % ", bar(share, kind, coloured), fixed_percent(share))
+        });
+        lines.push(format!("{epoch:>5}  {}", bars.collect::<String>().trim_end()));
+    }
+    lines.push(format!("test {} % at epoch {}\n", fixed(result.test), result.best_epoch));
+    lines.join("\n")
+}
+
+fn fixed_percent(share: f64) -> String {
+    format!("{:.0}", 100.0 * share)
+}
+
+/// A bar of [`BAR`] letters, in eighths: green, yellow or red.
+fn bar(share: f64, kind: usize, coloured: bool) -> String {
+    const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
+    let eighths = (share.clamp(0.0, 1.0) * (8 * BAR) as f64).round() as usize;
+    let drawn = "█".repeat(eighths / 8) + EIGHTHS[eighths % 8];
+    let blank = "·".repeat(BAR - eighths.div_ceil(8));
+    match (coloured, ["32", "33", "31"].get(kind)) {
+        (true, Some(colour)) => format!("\u{1b}[{colour}m{drawn}\u{1b}[0m{blank}"),
+        _ => format!("{drawn}{blank}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bars_are_as_wide_as_each_other_whatever_they_show() {
+        for share in [0.0, 0.01, 0.5, 0.99, 1.0] {
+            assert_eq!(bar(share, 0, false).chars().count(), BAR, "{share}");
+        }
+        assert_eq!(bar(0.5, 0, false), format!("{}{}", "█".repeat(10), "·".repeat(10)));
+    }
+
+    #[test]
+    fn classes_at_the_ends_of_the_list_are_next_to_each_other_in_the_circle() {
+        let classes = Classes::new(10, vec![0, 0, 9, 5]).expect("classes");
+        assert_eq!((kind(&classes, 0, 1), kind(&classes, 0, 2), kind(&classes, 0, 3)), (0, 1, 2));
+    }
+}

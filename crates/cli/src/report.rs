@@ -1,0 +1,119 @@
+//! Results of several runs, for programs and for people.
+
+use edgepace_train::RunResult;
+use serde::Serialize;
+
+use crate::runs::Plan;
+use crate::table::{Align, Table, count};
+
+/// What was run, and what came out of each run.
+#[derive(Serialize)]
+pub(crate) struct Summary<R> {
+    pub(crate) dataset: String,
+    pub(crate) backbone: &'static str,
+    pub(crate) method: String,
+    pub(crate) preset: Option<String>,
+    /// As it was asked for; none without.
+    pub(crate) noise: Option<String>,
+    /// As it was asked for, or else the splits that the runs had.
+    pub(crate) split: String,
+    pub(crate) runs: Vec<R>,
+}
+
+impl<R> Summary<R> {
+    pub(crate) fn new(plan: &Plan, runs: Vec<R>, splits: &[String]) -> Self {
+        let mut different: Vec<&str> = splits.iter().map(|split| &split[..]).collect();
+        different.dedup();
+        Self {
+            dataset: plan.dataset.name().to_owned(),
+            backbone: plan.backbone(),
+            method: plan.config.method.clone(),
+            preset: plan.preset(),
+            noise: (!plan.noise.is_none()).then(|| plan.noise.to_string()),
+            split: plan.split.as_ref().map_or_else(|| different.join(", "), ToString::to_string),
+            runs,
+        }
+    }
+
+    /// What was run, in one line.
+    pub(crate) fn title(&self) -> String {
+        let preset = self.preset.as_ref().map_or_else(String::new, |preset| format!(" ({preset})"));
+        let noise = self.noise.as_ref().map_or_else(String::new, |noise| format!(", noise {noise}"));
+        format!("{}: {} with {}{preset}{noise}", self.dataset, self.backbone, self.method)
+    }
+}
+
+/// The mean; none when there is none of some value, or no value.
+pub(crate) fn mean(values: &[Option<f64>]) -> Option<f64> {
+    let values: Option<Vec<f64>> = values.iter().copied().collect();
+    let values = values.filter(|values| !values.is_empty())?;
+    Some(values.iter().sum::<f64>() / values.len() as f64)
+}
+
+/// The standard deviation of a sample; none for fewer than two values.
+pub(crate) fn deviation(values: &[Option<f64>]) -> Option<f64> {
+    let mean = mean(values).filter(|_| values.len() > 1)?;
+    let squares: f64 = values.iter().flatten().map(|value| (value - mean).powi(2)).sum();
+    Some((squares / (values.len() - 1) as f64).sqrt())
+}
+
+/// A number with two digits after the point, or a dash.
+pub(crate) fn fixed(value: Option<f64>) -> String {
+    value.map_or_else(|| "–".to_owned(), |value| format!("{value:.2}"))
+}
+
+/// `mean ± deviation`, as far as there are such.
+pub(crate) fn mean_and_deviation(values: &[Option<f64>]) -> String {
+    match deviation(values) {
+        Some(deviation) => format!("{} ± {deviation:.2}", fixed(mean(values))),
+        None => fixed(mean(values)),
+    }
+}
+
+/// One line per run, and their mean.
+pub(crate) fn table(runs: &[&RunResult]) -> String {
+    let mut table = Table::new(&[
+        ("seed", Align::Left),
+        ("test %", Align::Right),
+        ("validation %", Align::Right),
+        ("best epoch", Align::Right),
+        ("edges in at the end", Align::Right),
+        ("seconds", Align::Right),
+        ("split", Align::Left),
+    ]);
+    for run in runs {
+        let chosen = run.chosen.as_ref().map_or_else(String::new, |chosen| format!(" (chose {chosen})"));
+        table.row([
+            run.seed.to_string(),
+            fixed(run.test),
+            fixed(run.validation),
+            run.best_epoch.to_string(),
+            run.edges_history.last().map_or_else(|| "all".to_owned(), |last| count(last.1 as u64)),
+            format!("{:.2}", run.seconds + run.warm_start_seconds),
+            format!("{}{chosen}", run.split),
+        ]);
+    }
+    if runs.len() > 1 {
+        let of = |value: fn(&RunResult) -> Option<f64>| -> Vec<Option<f64>> {
+            runs.iter().map(|run| value(run)).collect()
+        };
+        let (test, validation) = (of(|run| run.test), of(|run| run.validation));
+        table.row(["mean".to_owned(), mean_and_deviation(&test), mean_and_deviation(&validation)]);
+        return format!("{table}\n± is the standard deviation over seeds");
+    }
+    table.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_deviation_is_that_of_a_sample_and_needs_two_values() {
+        assert_eq!(deviation(&[Some(1.0), Some(3.0)]), Some(2.0_f64.sqrt()));
+        assert_eq!(deviation(&[Some(1.0)]), None);
+        assert_eq!(mean(&[Some(1.0), None]), None);
+        assert_eq!(mean_and_deviation(&[Some(80.0), Some(82.0)]), "81.00 ± 1.41");
+        assert_eq!(mean_and_deviation(&[Some(80.0)]), "80.00");
+    }
+}
