@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::auto;
 use crate::config::RunConfig;
 use crate::error::TrainError;
-use crate::event::{Event, Listener, Phase};
+use crate::event::{Listener, Phase};
 use crate::fit::{Best, fit};
 use crate::memory::peak_bytes;
 use crate::method::{self, EdgeReport};
@@ -160,9 +160,4 @@ pub(crate) fn class_of(logits: &[f32]) -> u32 {
         }
     }
     best as u32
-}
-
-/// Passes everything on but the end of the warm start; used where several runs make one.
-pub(crate) fn forward<'a>(listener: &'a mut dyn Listener) -> impl FnMut(&Event) -> bool + 'a {
-    move |event| listener.on(event)
 }

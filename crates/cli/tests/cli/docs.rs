@@ -63,7 +63,8 @@ fn works(folder: &Path, language: &str, command: &str, document: &Path) {
     let claim = format!("{}: {command}", document.display());
     match words[..] {
         ["edgepace", ref rest @ ..] | ["cargo", "run", "--release", "--", ref rest @ ..] => {
-            let parse_only = language == "console slow" || (language == "console data" && real_data().is_none());
+            let parse_only =
+                language == "console slow" || (language == "console data" && real_data().is_none());
             // `--help` after arguments that are not known is an error, and otherwise the end.
             let help = parse_only.then_some("--help");
             let run = edgepace_in(folder, rest.iter().copied().chain(help));

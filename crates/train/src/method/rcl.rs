@@ -20,7 +20,6 @@ use crate::error::TrainError;
 use crate::event::{Listener, Phase};
 use crate::fit::fit;
 use crate::method::{EdgeReport, EvaluatedOn, Method, Update, Vanilla};
-use crate::run::forward;
 use crate::session::Session;
 
 /// The presets, the default first.
@@ -90,7 +89,7 @@ impl Method for Rcl {
         } else if session.pretrained.is_some() {
             session.pretrained.take()
         } else {
-            let fitted = fit(session, &mut Vanilla, Phase::WarmStart, &mut forward(listener))?;
+            let fitted = fit(session, &mut Vanilla, Phase::WarmStart, listener)?;
             session.restart()?;
             Some(fitted.best.parameters)
         };

@@ -8,7 +8,7 @@ use edgepace_train::Trained;
 use crate::sets::{config, every_method, small, trained};
 
 /// All that two equal runs agree on, to the bit.
-fn bits(trained: &Trained) -> (Vec<u32>, Vec<u32>, u32, Option<u64>, String, Option<Vec<u32>>) {
+fn bits(trained: &Trained) -> impl PartialEq + std::fmt::Debug + use<> {
     let of = |values: &[f32]| values.iter().map(|value| value.to_bits()).collect::<Vec<u32>>();
     (
         of(&trained.best.parameters),
