@@ -174,9 +174,12 @@ impl Curriculum {
             steps.ten_more(config.beta * f64::from(residuals[pair]) - lambda, updates)
         });
         let steps = &self.steps;
-        each(&mut self.selected, |pair, _| match by_steps {
-            true => steps[pair].is_in(),
-            false => is_in(config, lambda, residuals[pair], mask_before[pair]),
+        each(&mut self.selected, |pair, _| {
+            if by_steps {
+                steps[pair].is_in()
+            } else {
+                is_in(config, lambda, residuals[pair], mask_before[pair])
+            }
         });
         let selected = &self.selected;
         each_with_partial(&mut self.mask, &mut self.partial, |pair, previous, sums: &mut Partial| {

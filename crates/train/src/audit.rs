@@ -131,7 +131,9 @@ fn ranks(values: &[f64]) -> Vec<f64> {
     let mut below = 0;
     for tied in order.chunk_by(|&a, &b| values[a].total_cmp(&values[b]).is_eq()) {
         let rank = (below as f64 + (tied.len() - 1) as f64 / 2.0) / others;
-        tied.iter().for_each(|&place| ranks[place] = rank);
+        for &place in tied {
+            ranks[place] = rank;
+        }
         below += tied.len();
     }
     ranks

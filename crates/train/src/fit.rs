@@ -82,7 +82,7 @@ fn evaluate(
         of_epoch = of_epoch.max_by_score(validation);
         let better = best.as_ref().is_none_or(|best| match (validation, best.validation) {
             (Some(new), Some(old)) => new > old,
-            (Some(_), None) | (None, None) => true,
+            (Some(_) | None, None) => true,
             (None, Some(_)) => false,
         });
         if better {

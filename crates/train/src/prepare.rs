@@ -50,7 +50,9 @@ fn rows(features: &Features) -> Result<Features, GraphError> {
     let scale = |row: &mut [f32]| {
         let sum: f64 = row.iter().map(|x| f64::from(x.abs())).sum();
         if sum > 0.0 {
-            row.iter_mut().for_each(|x| *x = (f64::from(*x) / sum) as f32);
+            for x in row {
+                *x = (f64::from(*x) / sum) as f32;
+            }
         }
     };
     match features {

@@ -163,6 +163,6 @@ pub(crate) fn class_of(logits: &[f32]) -> u32 {
 }
 
 /// Passes everything on but the end of the warm start; used where several runs make one.
-pub(crate) fn forward<'a>(listener: &'a mut dyn Listener) -> impl FnMut(&Event) -> bool + 'a {
+pub(crate) fn forward(listener: &mut dyn Listener) -> impl FnMut(&Event) -> bool {
     move |event| listener.on(event)
 }

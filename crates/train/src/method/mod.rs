@@ -93,6 +93,9 @@ pub struct EdgeReport {
     pub weight: Vec<f32>,
 }
 
+/// Makes a method with the settings of a run and its seed.
+type Make = fn(&RunConfig, u64) -> Result<Box<dyn Method>, TrainError>;
+
 /// A method by name.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct MethodInfo {
@@ -105,7 +108,7 @@ pub struct MethodInfo {
     /// The names of its presets, the default first.
     pub presets: &'static [&'static str],
     #[serde(skip)]
-    make: fn(&RunConfig, u64) -> Result<Box<dyn Method>, TrainError>,
+    make: Make,
 }
 
 const GRAPH_BACKBONES: &[&str] = &["gcn", "gin", "sage", "pna"];

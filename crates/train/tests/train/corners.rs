@@ -23,7 +23,7 @@ fn ends_with_numbers(set: &(Dataset, Split)) {
         assert!(trained.best.logits.iter().all(|value| value.is_finite()), "{what}");
         assert_eq!(trained.result.validation.is_some(), !set.1.validation().is_empty(), "{what}");
         assert_eq!(trained.result.test.is_some(), !set.1.test().is_empty(), "{what}");
-        for edges in trained.edges.iter() {
+        if let Some(edges) = &trained.edges {
             assert_eq!(edges.difficulty.len(), set.0.graph().edges(), "{what}");
             assert!(edges.difficulty.iter().chain(&edges.weight).all(|x| (0.0..=1.0).contains(x)), "{what}");
         }
