@@ -8,19 +8,15 @@ use edgepace_train::Trained;
 use crate::sets::{config, every_method, small, trained};
 
 /// All that two equal runs agree on, to the bit.
-fn bits(trained: &Trained) -> impl PartialEq + std::fmt::Debug + use<> {
+fn bits(trained: &Trained) -> (Vec<Vec<u32>>, u32, Option<u64>, String) {
     let of = |values: &[f32]| values.iter().map(|value| value.to_bits()).collect::<Vec<u32>>();
-    (
-        of(&trained.best.parameters),
-        of(&trained.best.logits),
-        trained.best.epoch,
-        trained.best.validation.map(f64::to_bits),
-        format!(
-            "{:?} {:?} {:?}",
-            trained.result.chosen, trained.result.edges_history, trained.result.evaluated_on
-        ),
-        trained.edges.as_ref().map(|edges| of(&edges.difficulty)),
-    )
+    let (best, result) = (&trained.best, &trained.result);
+    let mut numbers = vec![of(&best.parameters), of(&best.logits)];
+    if let Some(edges) = &trained.edges {
+        numbers.extend([of(&edges.difficulty), of(&edges.weight), edges.first_epoch.clone()]);
+    }
+    let words = format!("{:?} {:?} {}", result.chosen, result.edges_history, result.evaluated_on);
+    (numbers, best.epoch, best.validation.map(f64::to_bits), words)
 }
 
 /// The same dataset with another class for every test node.
