@@ -10,7 +10,7 @@ use edgepace_train::{Audit, Detection, METHODS, MethodInfo, find_method};
 use serde::Serialize;
 
 use crate::edge_table::{EdgeTable, Row, listed};
-use crate::report::{Summary, mean, mean_and_deviation};
+use crate::report::{Summary, fixed, mean, mean_and_deviation};
 use crate::runs::{Finished, Plan, RunArgs};
 use crate::table::{Align, Table, count, say};
 
@@ -202,7 +202,7 @@ fn detections(runs: &[Found]) -> Table {
         ("precision", Align::Right),
         ("fakes", Align::Right),
     ]);
-    let cell = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), |value| format!("{value:.4}"));
+    let cell = |value: Option<f64>| fixed(value, 4);
     for run in runs {
         table.row([
             run.seed.to_string(),
@@ -221,7 +221,7 @@ fn detections(runs: &[Found]) -> Table {
             |run| run.auc_jaccard,
             |run| run.precision_at_fakes,
         ];
-        let means = columns.into_iter().map(|column| mean_and_deviation(&of(column)));
+        let means = columns.into_iter().map(|column| mean_and_deviation(&of(column), 4));
         table.row(std::iter::once("mean".to_owned()).chain(means));
     }
     table

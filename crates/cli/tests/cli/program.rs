@@ -1,5 +1,6 @@
 //! Runs the program.
 
+use std::path::Path;
 use std::process::{Command, Output};
 
 /// What a run of the program left behind.
@@ -13,8 +14,12 @@ pub(crate) struct Run {
 /// Runs `edgepace` with these arguments, in an empty folder of its own.
 pub(crate) fn edgepace<'a>(arguments: impl IntoIterator<Item = &'a str>) -> Run {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let output =
-        Command::new(env!("CARGO_BIN_EXE_edgepace")).args(arguments).current_dir(folder.path()).output();
+    edgepace_in(folder.path(), arguments)
+}
+
+/// Runs `edgepace` with these arguments in a folder.
+pub(crate) fn edgepace_in<'a>(folder: &Path, arguments: impl IntoIterator<Item = &'a str>) -> Run {
+    let output = Command::new(env!("CARGO_BIN_EXE_edgepace")).args(arguments).current_dir(folder).output();
     output.expect("the program starts").into()
 }
 
