@@ -99,8 +99,9 @@ impl RunArgs {
 
     pub(crate) fn plan(&self) -> Result<Plan> {
         let config = self.config()?;
-        if self.jobs == 0 {
-            bail!("`--jobs` is 0, expected at least 1");
+        if self.jobs == 0 || self.threads == Some(0) {
+            let name = if self.jobs == 0 { "jobs" } else { "threads" };
+            bail!("`--{name}` is 0, expected at least 1");
         }
         let dataset = match (&self.dataset, &self.edges) {
             (Some(name), _) => self.place.load(name)?,

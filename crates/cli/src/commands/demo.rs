@@ -4,7 +4,7 @@ use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use clap::Args as ClapArgs;
 use edgepace_data::{Noise, generate};
 use edgepace_graph::{Classes, Dataset, Labels};
@@ -60,6 +60,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     // The folder that nobody chose may be used again.
     let own = args.out.as_os_str() == "edgepace-demo";
     refuse_used(&args.out.join("rcl"), args.overwrite || own)?;
+    if args.jobs == 0 {
+        bail!("`--jobs` is 0, expected at least 1");
+    }
     let name = format!("synthetic:homophily=0.3,nodes={},edges={}", args.nodes, 6 * args.nodes);
     let dataset = generate(&name)?.context("there is no such generator")?;
     let undirected = dataset.graph().edges() / 2;
