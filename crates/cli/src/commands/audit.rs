@@ -35,8 +35,6 @@ use crate::table::{Align, Table, count, say};
   edgepace audit --edges e.csv --nodes n.csv --csv edges.csv   every edge of your own graph, as a table
   edgepace audit cora --noise fake=1.0 --seeds 0..3 --jobs 2   how well fake edges are found")]
 pub(crate) struct Args {
-    #[command(flatten)]
-    run: RunArgs,
     /// Print so many of the most suspicious edges, of the first seed
     #[arg(long, default_value_t = 50)]
     top: usize,
@@ -46,6 +44,8 @@ pub(crate) struct Args {
     /// Print one JSON object
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    run: RunArgs,
 }
 
 #[derive(Serialize)]

@@ -28,7 +28,8 @@ fn a_saved_model_predicts_what_its_run_did_noise_and_edge_weights_included() {
             let cells: Vec<&str> = line.split(',').collect();
             if cells[split] == "test" {
                 all += 1;
-                right += usize::from(predicted["predictions"][node]["class"].to_string() == cells[label]);
+                let class = predicted["predictions"][node]["class"].as_u64();
+                right += usize::from(class == cells[label].parse().ok());
             }
         }
         let score = 100.0 * right as f64 / all as f64;

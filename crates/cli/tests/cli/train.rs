@@ -1,5 +1,6 @@
 //! `edgepace train` and `edgepace methods`.
 
+use std::fmt::Write;
 use std::path::Path;
 
 use serde_json::Value;
@@ -134,8 +135,9 @@ fn own_tables_are_trained_on_directly() {
     let folder = tempdir().expect("a folder");
     let (mut edges, mut nodes) = ("source,target\n".to_owned(), "id,label,x\n".to_owned());
     for node in 0..30 {
-        nodes += &format!("n{node},{},{}\n", ["red", "blue"][node % 2], node % 2 * 3 + node % 5);
-        edges += &format!("n{node},n{}\n", (node + 2) % 30);
+        let (class, x) = (["red", "blue"][node % 2], node % 2 * 3 + node % 5);
+        writeln!(nodes, "n{node},{class},{x}").expect("text");
+        writeln!(edges, "n{node},n{}", (node + 2) % 30).expect("text");
     }
     std::fs::write(folder.path().join("e.csv"), edges).expect("written");
     std::fs::write(folder.path().join("n.csv"), nodes).expect("written");
@@ -185,4 +187,18 @@ fn methods_are_listed_with_backbones_and_presets() {
     assert!(rcl["summary"].as_str().is_some_and(|summary| !summary.is_empty()));
     let run = edgepace(["methods"]);
     assert!(run.stdout.contains("vanilla") && run.stdout.contains("gcn, gin, sage, pna"), "{}", run.stdout);
+}
+
+#[test]
+fn help_teaches_with_the_meaning_of_results_and_examples() {
+    for (command, meaning) in [
+        ("train", "epoch of best validation"),
+        ("audit", "not a probability of being wrong"),
+        ("predict", "checksum"),
+        ("demo", "three edges of ten"),
+        ("methods", "its default"),
+    ] {
+        let help = edgepace([command, "--help"]).stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(help.contains(meaning) && help.contains("Examples: edgepace"), "{command}: {help}");
+    }
 }
