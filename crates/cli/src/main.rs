@@ -19,7 +19,7 @@ use clap::{Parser, Subcommand};
 
 /// Trains graph neural networks that learn which edges to trust.
 #[derive(Parser)]
-#[command(name = "edgepace", version, about, arg_required_else_help = true)]
+#[command(name = "edgepace", version, arg_required_else_help = true)]
 #[command(
     after_help = "Exit codes: 0 done; 1 the job ran but its answer is no; 2 the job could not be done."
 )]
@@ -28,17 +28,13 @@ struct Cli {
     command: Command,
 }
 
+// A command says what it does in its own file: a line here would hide the rest of its help.
 #[derive(Subcommand)]
 enum Command {
-    /// See in half a minute what learning which edges to trust is worth
     Demo(commands::demo::Args),
-    /// Train a graph neural network that learns which edges to trust
     Train(Box<commands::train::Args>),
-    /// Find the edges of a graph that have least for them
     Audit(Box<commands::audit::Args>),
-    /// Say the class of every node of the training graph with a saved model
     Predict(Box<commands::predict::Args>),
-    /// List the methods: what decides which edges a model learns from
     Methods(commands::methods::Args),
     /// List, fetch, inspect, import and export graphs
     Data(Box<commands::data::Args>),

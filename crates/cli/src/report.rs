@@ -57,16 +57,16 @@ pub(crate) fn deviation(values: &[Option<f64>]) -> Option<f64> {
     Some((squares / (values.len() - 1) as f64).sqrt())
 }
 
-/// A number with two digits after the point, or a dash.
-pub(crate) fn fixed(value: Option<f64>) -> String {
-    value.map_or_else(|| "–".to_owned(), |value| format!("{value:.2}"))
+/// A number with so many digits after the point, or a dash.
+pub(crate) fn fixed(value: Option<f64>, digits: usize) -> String {
+    value.map_or_else(|| "–".to_owned(), |value| format!("{value:.digits$}"))
 }
 
 /// `mean ± deviation`, as far as there are such.
-pub(crate) fn mean_and_deviation(values: &[Option<f64>]) -> String {
+pub(crate) fn mean_and_deviation(values: &[Option<f64>], digits: usize) -> String {
     match deviation(values) {
-        Some(deviation) => format!("{} ± {deviation:.2}", fixed(mean(values))),
-        None => fixed(mean(values)),
+        Some(deviation) => format!("{} ± {deviation:.digits$}", fixed(mean(values), digits)),
+        None => fixed(mean(values), digits),
     }
 }
 
@@ -85,10 +85,10 @@ pub(crate) fn table(runs: &[&RunResult]) -> String {
         let chosen = run.chosen.as_ref().map_or_else(String::new, |chosen| format!(" (chose {chosen})"));
         table.row([
             run.seed.to_string(),
-            fixed(run.test),
-            fixed(run.validation),
+            fixed(run.test, 2),
+            fixed(run.validation, 2),
             run.best_epoch.to_string(),
-            run.edges_history.last().map_or_else(|| "all".to_owned(), |last| count(last.1 as u64)),
+            run.edges_history.last().map_or_else(|| "–".to_owned(), |last| count(last.1 as u64)),
             format!("{:.2}", run.seconds + run.warm_start_seconds),
             format!("{}{chosen}", run.split),
         ]);
@@ -98,7 +98,7 @@ pub(crate) fn table(runs: &[&RunResult]) -> String {
             runs.iter().map(|run| value(run)).collect()
         };
         let (test, validation) = (of(|run| run.test), of(|run| run.validation));
-        table.row(["mean".to_owned(), mean_and_deviation(&test), mean_and_deviation(&validation)]);
+        table.row(["mean".to_owned(), mean_and_deviation(&test, 2), mean_and_deviation(&validation, 2)]);
         return format!("{table}\n± is the standard deviation over seeds");
     }
     table.to_string()
@@ -113,7 +113,7 @@ mod tests {
         assert_eq!(deviation(&[Some(1.0), Some(3.0)]), Some(2.0_f64.sqrt()));
         assert_eq!(deviation(&[Some(1.0)]), None);
         assert_eq!(mean(&[Some(1.0), None]), None);
-        assert_eq!(mean_and_deviation(&[Some(80.0), Some(82.0)]), "81.00 ± 1.41");
-        assert_eq!(mean_and_deviation(&[Some(80.0)]), "80.00");
+        assert_eq!(mean_and_deviation(&[Some(80.0), Some(82.0)], 2), "81.00 ± 1.41");
+        assert_eq!(mean_and_deviation(&[Some(80.0)], 2), "80.00");
     }
 }

@@ -32,7 +32,7 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     preset: Option<String>,
     /// Noise to add, as `fake=1.0,delete=0.1,flip=0.05`; with `seed=N` the same for every run
-    #[arg(long, default_value = "")]
+    #[arg(long, default_value = "", hide_default_value = true)]
     noise: Noise,
     /// A split of the dataset, as `public`, `full` or `geom:0`, or a rule: `kfold:K:I`, `fraction:TRAIN:VALIDATION`,
     /// `per-class:TRAIN:VALIDATION:TEST`, each also with `:stratified` and `:seed=N` [default: the dataset's usual one]
@@ -59,13 +59,13 @@ pub(crate) struct RunArgs {
     /// Threads of each run [default: all cores, or 1 with several jobs]
     #[arg(long)]
     threads: Option<usize>,
+    #[command(flatten)]
+    place: Place,
     /// Instead of a dataset: a file of edges of your own
     #[arg(long, value_name = "FILE", help_heading = "Own files")]
     edges: Option<PathBuf>,
     #[command(flatten)]
     tables: Tables,
-    #[command(flatten)]
-    place: Place,
 }
 
 impl RunArgs {
@@ -99,8 +99,9 @@ impl RunArgs {
 
     pub(crate) fn plan(&self) -> Result<Plan> {
         let config = self.config()?;
-        if self.jobs == 0 {
-            bail!("`--jobs` is 0, expected at least 1");
+        if self.jobs == 0 || self.threads == Some(0) {
+            let name = if self.jobs == 0 { "jobs" } else { "threads" };
+            bail!("`--{name}` is 0, expected at least 1");
         }
         let dataset = match (&self.dataset, &self.edges) {
             (Some(name), _) => self.place.load(name)?,

@@ -10,7 +10,7 @@ use edgepace_train::{Audit, Detection, METHODS, MethodInfo, find_method};
 use serde::Serialize;
 
 use crate::edge_table::{EdgeTable, Row, listed};
-use crate::report::{Summary, mean, mean_and_deviation};
+use crate::report::{Summary, fixed, mean, mean_and_deviation};
 use crate::runs::{Finished, Plan, RunArgs};
 use crate::table::{Align, Table, count, say};
 
@@ -35,8 +35,6 @@ use crate::table::{Align, Table, count, say};
   edgepace audit --edges e.csv --nodes n.csv --csv edges.csv   every edge of your own graph, as a table
   edgepace audit cora --noise fake=1.0 --seeds 0..3 --jobs 2   how well fake edges are found")]
 pub(crate) struct Args {
-    #[command(flatten)]
-    run: RunArgs,
     /// Print so many of the most suspicious edges, of the first seed
     #[arg(long, default_value_t = 50)]
     top: usize,
@@ -46,6 +44,8 @@ pub(crate) struct Args {
     /// Print one JSON object
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    run: RunArgs,
 }
 
 #[derive(Serialize)]
@@ -202,7 +202,7 @@ fn detections(runs: &[Found]) -> Table {
         ("precision", Align::Right),
         ("fakes", Align::Right),
     ]);
-    let cell = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), |value| format!("{value:.4}"));
+    let cell = |value: Option<f64>| fixed(value, 4);
     for run in runs {
         table.row([
             run.seed.to_string(),
@@ -221,7 +221,7 @@ fn detections(runs: &[Found]) -> Table {
             |run| run.auc_jaccard,
             |run| run.precision_at_fakes,
         ];
-        let means = columns.into_iter().map(|column| mean_and_deviation(&of(column)));
+        let means = columns.into_iter().map(|column| mean_and_deviation(&of(column), 4));
         table.row(std::iter::once("mean".to_owned()).chain(means));
     }
     table

@@ -41,13 +41,13 @@ pub(crate) struct Args {
     /// Print one JSON object
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    place: Place,
     /// Instead of a dataset: a file of edges of your own
     #[arg(long, value_name = "FILE", help_heading = "Own files")]
     edges: Option<PathBuf>,
     #[command(flatten)]
     tables: Tables,
-    #[command(flatten)]
-    place: Place,
 }
 
 #[derive(Serialize)]

@@ -34,8 +34,6 @@ use crate::{files, model_file};
   edgepace train cora --config run/config.toml --seeds 7         the same settings again
   edgepace train --edges e.csv --nodes n.csv                     your own graph")]
 pub(crate) struct Args {
-    #[command(flatten)]
-    run: RunArgs,
     /// Write model, history, settings and edge table into this folder
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -45,6 +43,8 @@ pub(crate) struct Args {
     /// Print one JSON object
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    run: RunArgs,
 }
 
 /// What programs read.

@@ -10,7 +10,10 @@ fn presets_are_legal_and_known_by_name() {
         CurriculumConfig::preset(name).unwrap().check().unwrap();
     }
     let error = CurriculumConfig::preset("papr").unwrap_err();
-    assert_eq!(error.to_string(), "preset is `papr`, but must be paper, official, cosine, posterior or edgepace");
+    assert_eq!(
+        error.to_string(),
+        "preset is `papr`, but must be paper, official, cosine, posterior or edgepace"
+    );
 }
 
 #[test]

@@ -29,8 +29,6 @@ pub(crate) struct Args {
     /// File of edges
     #[arg(long, value_name = "FILE")]
     edges: PathBuf,
-    #[command(flatten)]
-    tables: Tables,
     /// The graph file to write
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
@@ -41,6 +39,8 @@ pub(crate) struct Args {
     /// Seed of splits that name none
     #[arg(long, default_value_t = 0)]
     seed: u64,
+    #[command(flatten)]
+    tables: Tables,
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {

@@ -1,0 +1,59 @@
+//! `edgepace audit`.
+
+use tempfile::tempdir;
+
+use crate::program::edgepace;
+use crate::train::{GRAPH, json_in};
+
+#[test]
+fn fake_edges_are_judged_and_the_most_suspicious_edges_listed() {
+    let folder = tempdir().expect("a folder");
+    let arguments = "--noise fake=1.0 --epochs 20 --seeds 0..2 --jobs 2 --top 3 --csv edges.csv --json";
+    let output = json_in(folder.path(), &format!("audit {GRAPH} {arguments}"));
+    let runs = output["runs"].as_array().expect("runs");
+    let mut sum = 0.0;
+    for (seed, run) in runs.iter().enumerate() {
+        assert_eq!(run["seed"], seed);
+        assert_eq!(run["fakes"], 600);
+        for field in ["auc", "auc_feature_cosine", "auc_jaccard", "precision_at_fakes"] {
+            assert!(
+                run[field].as_f64().is_some_and(|value| (0.0..=1.0).contains(&value)),
+                "{field} of {run}"
+            );
+        }
+        assert!(run["auc"].as_f64() > Some(0.55), "better than chance: {run}");
+        sum += run["auc"].as_f64().expect("a number");
+    }
+    assert!((output["auc_mean"].as_f64().expect("a mean") - sum / 2.0).abs() < 1e-12);
+    let table = std::fs::read_to_string(folder.path().join("edges.csv")).expect("a table");
+    let rows: Vec<Vec<&str>> = table.lines().map(|line| line.split(',').collect()).collect();
+    assert_eq!(
+        rows[0].join(","),
+        "source,target,suspicion,difficulty,first_epoch,weight,source_class,target_class,feature_similarity,jaccard,fake"
+    );
+    assert_eq!(rows.len(), 1201, "every undirected edge once");
+    let suspicion: Vec<f64> = rows[1..].iter().map(|row| row[2].parse().expect("a number")).collect();
+    assert!(suspicion.is_sorted_by(|a, b| a >= b), "the most suspicious first");
+    assert!(suspicion[0] <= 1.0 && suspicion[1199] >= 0.0);
+    assert_eq!(rows[1..].iter().filter(|row| row[10] == "true").count(), 600);
+    let top = output["top"].as_array().expect("a list");
+    assert_eq!(top.len(), 3);
+    assert_eq!(top[0]["source"].to_string(), rows[1][0], "the same order in both");
+}
+
+#[test]
+fn without_marked_edges_there_is_nothing_to_judge() {
+    let folder = tempdir().expect("a folder");
+    let output = json_in(folder.path(), &format!("audit {GRAPH} --epochs 5 --json"));
+    assert!(output["auc_mean"].is_null() && output["runs"][0]["auc"].is_null(), "{output}");
+    let run = edgepace(["audit", GRAPH, "--epochs", "5", "--top", "2"]);
+    assert!(run.stdout.contains("The 2 most suspicious edges of seed 0"), "{}", run.stdout);
+    assert!(!run.stdout.contains("AUC"), "{}", run.stdout);
+}
+
+#[test]
+fn a_method_without_an_order_of_edges_is_refused() {
+    let run = edgepace(["audit", GRAPH, "--method", "vanilla"]);
+    assert_eq!(run.code, Some(2));
+    insta::assert_snapshot!(run.stderr, @"error: `method` is `vanilla`, expected one that orders edges: rcl, random, auto");
+}

@@ -1,0 +1,204 @@
+//! `edgepace train` and `edgepace methods`.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use serde_json::Value;
+use tempfile::tempdir;
+
+use crate::program::{edgepace, edgepace_in};
+
+pub(crate) const GRAPH: &str = "synthetic:nodes=200,edges=600,homophily=0.3";
+
+/// The JSON object that a command prints.
+pub(crate) fn json_in(folder: &Path, arguments: &str) -> Value {
+    let run = edgepace_in(folder, arguments.split(' '));
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    assert_eq!(run.stderr, "", "nothing but the object");
+    assert_eq!(run.stdout.lines().count(), 1, "one JSON object: {}", run.stdout);
+    serde_json::from_str(&run.stdout).expect("JSON")
+}
+
+fn json(arguments: &str) -> Value {
+    json_in(tempdir().expect("a folder").path(), arguments)
+}
+
+/// The runs without what differs from one time to the next.
+fn results(mut output: Value) -> Value {
+    for run in output["runs"].as_array_mut().expect("runs") {
+        let run = run.as_object_mut().expect("a run");
+        for changing in ["seconds", "warm_start_seconds", "peak_bytes"] {
+            assert!(run.remove(changing).is_some_and(|value| value.is_number()), "{changing}");
+        }
+    }
+    output
+}
+
+#[test]
+fn the_json_object_has_what_programs_read() {
+    let output =
+        json(&format!("train {GRAPH} --backbone gcn --method rcl --epochs 30 --seeds 0..3 --jobs 2 --json"));
+    assert!(output["dataset"].as_str().expect("a name").starts_with("synthetic:homophily=0.3,"), "{output}");
+    for (field, expected) in
+        [("backbone", "gcn"), ("method", "rcl"), ("preset", "edgepace"), ("split", "thirds")]
+    {
+        assert_eq!(output[field], expected, "{field}");
+    }
+    assert_eq!(output["noise"], Value::Null);
+    let runs = output["runs"].as_array().expect("runs");
+    assert_eq!(runs.iter().map(|run| run["seed"].as_u64()).collect::<Vec<_>>(), [Some(0), Some(1), Some(2)]);
+    let tests: Vec<f64> = runs.iter().map(|run| run["test"].as_f64().expect("a score")).collect();
+    for run in runs {
+        assert!((0.0..=100.0).contains(&run["validation"].as_f64().expect("a score")), "{run}");
+        assert!(run["best_epoch"].as_u64() < Some(30), "{run}");
+        let last = run["edges_history"].as_array().and_then(|history| history.last()).expect("updates");
+        assert!(last[0].as_u64() > Some(0) && last[1].as_u64() <= Some(1200), "{run}");
+    }
+    let mean = tests.iter().sum::<f64>() / 3.0;
+    let sd = (tests.iter().map(|test| (test - mean).powi(2)).sum::<f64>() / 2.0).sqrt();
+    assert!((output["test_mean"].as_f64().expect("a mean") - mean).abs() < 1e-9, "{output}");
+    assert!((output["test_sd"].as_f64().expect("a deviation") - sd).abs() < 1e-9, "{output}");
+}
+
+#[test]
+fn results_are_in_the_order_of_seeds_and_the_same_with_one_job_and_with_two() {
+    let with = |jobs: &str| {
+        results(json(&format!(
+            "train {GRAPH} --noise fake=1 --split kfold:5:0 --epochs 12 --seeds 7,0..2 {jobs} --json"
+        )))
+    };
+    let one = with("--jobs 1");
+    assert_eq!(one, with("--jobs 2"));
+    assert_eq!(one, with("--jobs 1 --threads 2"));
+    let splits: Vec<&str> =
+        one["runs"].as_array().expect("runs").iter().filter_map(|run| run["split"].as_str()).collect();
+    assert_eq!(
+        splits,
+        ["kfold:5:0:seed=7", "kfold:5:0:seed=0", "kfold:5:0:seed=1"],
+        "splits follow the seed"
+    );
+    assert_eq!((&one["noise"], &one["split"]), (&"fake=1".into(), &"kfold:5:0".into()));
+    let fixed =
+        json(&format!("train {GRAPH} --split kfold:5:0:seed=1 --method mlp --epochs 2 --seeds 3 --json"));
+    assert_eq!(fixed["runs"][0]["split"], "kfold:5:0:seed=1");
+    assert_eq!(
+        (&fixed["test_sd"], &fixed["preset"], &fixed["backbone"]),
+        (&Value::Null, &Value::Null, &"mlp".into())
+    );
+}
+
+#[test]
+fn people_get_a_line_per_seed_and_the_mean() {
+    let run = edgepace(format!("train {GRAPH} --method vanilla --epochs 5 --seeds 0..2").split(' '));
+    let lines: Vec<&str> = run.stdout.lines().collect();
+    assert!(lines[0].ends_with(": gcn with vanilla"), "{}", run.stdout);
+    assert!(lines[2].starts_with("0 ") && lines[3].starts_with("1 "), "{}", run.stdout);
+    assert!(lines[4].starts_with("mean ") && lines[4].contains(" ± "), "{}", run.stdout);
+    assert_eq!(lines[5], "± is the standard deviation over seeds");
+}
+
+#[test]
+fn a_run_leaves_its_files_behind_and_is_not_overwritten_unasked() {
+    let folder = tempdir().expect("a folder");
+    let here = |arguments: &str| edgepace_in(folder.path(), arguments.split(' '));
+    let arguments = format!("train {GRAPH} --epochs 8 --set hidden=7 --seeds 1,4 --out run");
+    let first = here(&arguments);
+    assert_eq!(first.code, Some(0), "{}", first.stderr);
+    let read = |file: &str| std::fs::read_to_string(folder.path().join("run").join(file)).expect("a file");
+    let result: Value = serde_json::from_str(&read("result.json")).expect("JSON");
+    assert_eq!(result["runs"][1]["seed"], 4);
+    for seed in ["seed-1", "seed-4"] {
+        // The warm start, an update, and the run.
+        let events: Vec<Value> = read(&format!("{seed}/history.jsonl"))
+            .lines()
+            .map(|line| serde_json::from_str(line).expect("JSON"))
+            .collect();
+        assert_eq!(events.iter().filter(|event| event["event"] == "epoch").count(), 16);
+        let edges = read(&format!("{seed}/edges.csv"));
+        assert!(edges.starts_with("source,target,difficulty,first_epoch,weight,source_class,target_class\n"));
+        assert_eq!(edges.lines().count(), 601);
+        assert!(folder.path().join("run").join(seed).join("model.safetensors").exists());
+    }
+    let again = here(&arguments);
+    assert_eq!(again.code, Some(2));
+    insta::assert_snapshot!(again.stderr, @"error: `--out` is `run`, expected a folder without a run in it: choose another, or give `--overwrite`");
+    assert_eq!(here(&format!("{arguments} --overwrite")).code, Some(0));
+    // The settings that were written are settings to read.
+    let same = json_in(folder.path(), &format!("train {GRAPH} --config run/config.toml --seeds 1,4 --json"));
+    assert_eq!(results(same), results(result));
+    let left: Vec<_> = std::fs::read_dir(folder.path().join("run")).expect("a folder").flatten().collect();
+    assert_eq!(left.len(), 4, "nothing unfinished is left: {left:?}");
+}
+
+#[test]
+fn own_tables_are_trained_on_directly() {
+    let folder = tempdir().expect("a folder");
+    let (mut edges, mut nodes) = ("source,target\n".to_owned(), "id,label,x\n".to_owned());
+    for node in 0..30 {
+        let (class, x) = (["red", "blue"][node % 2], node % 2 * 3 + node % 5);
+        writeln!(nodes, "n{node},{class},{x}").expect("text");
+        writeln!(edges, "n{node},n{}", (node + 2) % 30).expect("text");
+    }
+    std::fs::write(folder.path().join("e.csv"), edges).expect("written");
+    std::fs::write(folder.path().join("n.csv"), nodes).expect("written");
+    let output = json_in(folder.path(), "train --edges e.csv --nodes n.csv --epochs 5 --out run --json");
+    assert_eq!(output["split"], "kfold:5:0:seed=0");
+    let table = std::fs::read_to_string(folder.path().join("run/seed-0/edges.csv")).expect("a table");
+    assert!(table.starts_with("source,target,source_name,target_name,"), "{table}");
+    assert!(table.contains(",n0,n2,") && (table.contains("red") || table.contains("blue")), "{table}");
+}
+
+#[test]
+fn what_no_run_can_do_is_refused_with_the_field_and_what_is_legal() {
+    let refused = |arguments: &str| {
+        let run = edgepace(["train", GRAPH].into_iter().chain(arguments.split(' ')));
+        assert_eq!((run.code, &run.stdout[..]), (Some(2), ""), "{arguments}");
+        run.stderr
+    };
+    let all: Vec<String> = [
+        "--method magic",
+        "--backbone cnn",
+        "--backbone mlp --method rcl",
+        "--preset fast",
+        "--epochs 0",
+        "--set hidden=many",
+        "--set speed=9",
+        "--set hidden",
+        "--config none.toml",
+        "--split half",
+        "--jobs 0",
+        "--threads 0",
+    ]
+    .into_iter()
+    .map(|arguments| format!("{arguments}\n  {}", refused(arguments)))
+    .collect();
+    insta::assert_snapshot!(all.concat());
+    insta::assert_snapshot!(refused("--seeds 3..3"));
+    let no_dataset = edgepace(["train"]);
+    assert_eq!(no_dataset.code, Some(2));
+}
+
+#[test]
+fn methods_are_listed_with_backbones_and_presets() {
+    let run = edgepace(["methods", "--json"]);
+    let methods: Value = serde_json::from_str(&run.stdout).expect("JSON");
+    let rcl = methods.as_array().expect("a list").iter().find(|method| method["name"] == "rcl").expect("rcl");
+    assert_eq!(rcl["presets"][0], "edgepace");
+    assert!(rcl["summary"].as_str().is_some_and(|summary| !summary.is_empty()));
+    let run = edgepace(["methods"]);
+    assert!(run.stdout.contains("vanilla") && run.stdout.contains("gcn, gin, sage, pna"), "{}", run.stdout);
+}
+
+#[test]
+fn help_teaches_with_the_meaning_of_results_and_examples() {
+    for (command, meaning) in [
+        ("train", "epoch of best validation"),
+        ("audit", "not a probability of being wrong"),
+        ("predict", "checksum"),
+        ("demo", "three edges of ten"),
+        ("methods", "its default"),
+    ] {
+        let help = edgepace([command, "--help"]).stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(help.contains(meaning) && help.contains("Examples: edgepace"), "{command}: {help}");
+    }
+}
