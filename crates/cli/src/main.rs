@@ -36,9 +36,7 @@ enum Command {
     Audit(Box<commands::audit::Args>),
     Predict(Box<commands::predict::Args>),
     Methods(commands::methods::Args),
-    /// List, fetch, inspect, import and export graphs
     Data(Box<commands::data::Args>),
-    /// Measure how fast this machine trains, beside what the machine could do at best
     Bench(commands::bench::Args),
 }
 
