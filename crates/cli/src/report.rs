@@ -25,7 +25,7 @@ impl<R> Summary<R> {
         let mut different: Vec<&str> = splits.iter().map(|split| &split[..]).collect();
         different.dedup();
         Self {
-            dataset: plan.dataset.name().to_owned(),
+            dataset: plan.dataset_name().to_owned(),
             backbone: plan.backbone(),
             method: plan.config.method.clone(),
             preset: plan.preset(),

@@ -6,7 +6,7 @@ use std::sync::mpsc;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use edgepace_data::{Noise, SplitRule, splits};
+use edgepace_data::{Generator, Noise, SplitRule, generate, splits};
 use edgepace_graph::{Dataset, Split};
 use edgepace_nn::Threads;
 use edgepace_train::{Event, RunConfig, Trained, find_method, run};
@@ -50,7 +50,8 @@ pub(crate) struct RunArgs {
     /// Settings as TOML, as `--out` writes them
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// One run per seed: `5`, `0,2,7`, or `0..3` for 0, 1 and 2. Noise and split follow the seed unless they have their own
+    /// One run per seed: `5`, `0,2,7`, or `0..3` for 0, 1 and 2. Noise, split and the graph of a
+    /// generator follow the seed unless they have their own
     #[arg(long, default_value = "0")]
     seeds: Seeds,
     /// Runs at the same time
@@ -108,8 +109,10 @@ impl RunArgs {
             (None, Some(edges)) => self.tables.read(edges)?,
             (None, None) => bail!("there is no dataset: name one, or give `--edges`"),
         };
+        let unseeded = self.dataset.clone().filter(|name| is_generator_without_seed(name));
         Ok(Plan {
             dataset,
+            unseeded,
             config,
             noise: self.noise,
             split: self.split.clone(),
@@ -120,10 +123,27 @@ impl RunArgs {
     }
 }
 
+/// Whether a name is that of a graph that is made, and leaves the seed open.
+fn is_generator_without_seed(name: &str) -> bool {
+    matches!(Generator::parse(name), Ok(Some(_))) && !name.contains("seed=")
+}
+
+/// The name of a generator with a seed.
+fn with_seed(name: &str, seed: u64) -> String {
+    let between = match name.split_once(':') {
+        None => ":",
+        Some((_, "")) => "",
+        Some(_) => ",",
+    };
+    format!("{name}{between}seed={seed}")
+}
+
 /// Runs to do.
 pub(crate) struct Plan {
-    /// Without noise; the same for every seed, as is the graph of a generator whose name has no `seed=`.
+    /// Without noise.
     pub(crate) dataset: Dataset,
+    /// The name of a generator that says no seed: the graph then follows the seed of the run.
+    pub(crate) unseeded: Option<String>,
     pub(crate) config: RunConfig,
     pub(crate) noise: Noise,
     pub(crate) split: Option<SplitRule>,
@@ -136,6 +156,8 @@ pub(crate) struct Plan {
 pub(crate) struct Finished {
     /// With its noise.
     pub(crate) dataset: Dataset,
+    /// The name of the dataset before noise came to it, which brings it back.
+    pub(crate) source: String,
     pub(crate) trained: Trained,
     pub(crate) events: Vec<Event>,
     /// The noise with its seed; empty without.
@@ -143,6 +165,11 @@ pub(crate) struct Finished {
 }
 
 impl Plan {
+    /// The name of what is trained on: as it was given where the graph follows the seeds.
+    pub(crate) fn dataset_name(&self) -> &str {
+        self.unseeded.as_deref().unwrap_or(self.dataset.name())
+    }
+
     /// The preset that runs; none for a method without presets.
     pub(crate) fn preset(&self) -> Option<String> {
         let default = || find_method(&self.config.method).ok()?.presets.first().map(|&name| name.to_owned());
@@ -189,7 +216,7 @@ impl Plan {
     }
 
     fn one(&self, seed: u64, progress: &Progress) -> Result<Finished> {
-        let (dataset, split) = self.material(seed)?;
+        let (dataset, split, source) = self.material(seed)?;
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let threads = Threads::new(self.threads.unwrap_or(if self.jobs > 1 { 1 } else { cores }))?;
         let mut events = Vec::new();
@@ -208,14 +235,20 @@ impl Plan {
         };
         watch.done();
         let noise = self.noise.record(seed);
-        Ok(Finished { dataset, trained, events, noise })
+        Ok(Finished { dataset, source, trained, events, noise })
     }
 
-    /// The dataset with the noise of this seed, and its split.
-    fn material(&self, seed: u64) -> Result<(Dataset, Split)> {
-        let rule = self.split.clone().unwrap_or_else(|| SplitRule::standard(&self.dataset, seed));
-        let split = splits::make(&rule, &self.dataset, seed)?;
-        Ok((with_noise(&self.dataset, &self.noise, &split, seed)?, split))
+    /// The dataset with the noise of this seed, its split, and its name without noise.
+    fn material(&self, seed: u64) -> Result<(Dataset, Split, String)> {
+        let made = match &self.unseeded {
+            Some(name) => generate(&with_seed(name, seed))?,
+            None => None,
+        };
+        let dataset = made.as_ref().unwrap_or(&self.dataset);
+        let rule = self.split.clone().unwrap_or_else(|| SplitRule::standard(dataset, seed));
+        let split = splits::make(&rule, dataset, seed)?;
+        let source = dataset.name().to_owned();
+        Ok((with_noise(dataset, &self.noise, &split, seed)?, split, source))
     }
 }
 

@@ -105,6 +105,7 @@ fn train(args: &Args, dataset: &Dataset, method: &str) -> Result<Vec<(RunResult,
     files::write(&folder.join("config.toml"), toml::to_string(&config)?.as_bytes())?;
     let plan = Plan {
         dataset: dataset.clone(),
+        unseeded: None,
         config,
         noise: Noise::default(),
         split: None,
@@ -113,7 +114,7 @@ fn train(args: &Args, dataset: &Dataset, method: &str) -> Result<Vec<(RunResult,
         threads: None,
     };
     plan.each(|run| {
-        write(&folder.join(format!("seed-{}", run.trained.result.seed)), dataset.name(), &run)?;
+        write(&folder.join(format!("seed-{}", run.trained.result.seed)), &run)?;
         Ok((run.trained.result, run.trained.edges))
     })
 }

@@ -17,8 +17,8 @@ use crate::{files, model_file};
 /// Train a graph neural network that learns which edges to trust.
 ///
 /// The same dataset, settings and seed give the same result on any number of threads. A run is judged on the test nodes
-/// once, at its epoch of best validation. The graph is the same for every seed, also that of a generator (seed 0 unless its
-/// name has `seed=`); noise, split and the start of the model follow the seed.
+/// once, at its epoch of best validation. Noise, split and the graph of
+/// a generator follow the seed unless they name their own.
 ///
 /// `--out` writes `config.toml` (for `--config`), `result.json` and, for each seed, a folder with `history.jsonl` (what
 /// happened in each epoch), `model.safetensors` (for `edgepace predict`) and, for methods that order edges, `edges.csv`:
@@ -103,7 +103,7 @@ pub(crate) fn train(plan: &Plan, out: Option<&Path>) -> Result<Output> {
     }
     let runs = plan.each(|run| {
         if let Some(folder) = out {
-            write(&folder.join(format!("seed-{}", run.trained.result.seed)), plan.dataset.name(), &run)?;
+            write(&folder.join(format!("seed-{}", run.trained.result.seed)), &run)?;
         }
         Ok(run.trained.result)
     })?;
@@ -115,14 +115,14 @@ pub(crate) fn train(plan: &Plan, out: Option<&Path>) -> Result<Output> {
 }
 
 /// The files of one run.
-pub(crate) fn write(folder: &Path, dataset: &str, run: &Finished) -> Result<()> {
+pub(crate) fn write(folder: &Path, run: &Finished) -> Result<()> {
     let mut history = Vec::new();
     for event in &run.events {
         serde_json::to_writer(&mut history, event)?;
         history.push(b'\n');
     }
     files::write(&folder.join("history.jsonl"), &history)?;
-    model_file::save(&folder.join("model.safetensors"), dataset, run)?;
+    model_file::save(&folder.join("model.safetensors"), &run.source, run)?;
     if let Some(report) = &run.trained.edges {
         let logits = &run.trained.best.logits;
         let table = EdgeTable { dataset: &run.dataset, report, logits, audit: None };
