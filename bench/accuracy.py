@@ -93,11 +93,11 @@ def spread(values: list[float]) -> str:
     return f"{mean:.1f} ± {statistics.stdev(values):.1f}" if len(values) > 1 else f"{mean:.1f}"
 
 
-def document(lines: list[str], picks: list[str]) -> str:
+def document(made: str, lines: list[str], picks: list[str]) -> str:
     example = " ".join(command(Row("cora+100%", "cora", noise="fake=1.0"), "auto", 10))
     return "\n".join([
         "# Accuracy", "",
-        "```console", "$ python3 bench/accuracy.py DATA", "```", "",
+        "```console", f"$ python3 bench/accuracy.py {made}", "```", "",
         "Test accuracy in percent at the epoch of best validation accuracy, 150 epochs, Adam 0.01; mean ± standard deviation over seeds. "
         "Noise, split and the synthetic graph follow the seed. «auto» trains the MLP, vanilla and three presets and keeps "
         "the best on validation. Each cell is one command, such as", "",
@@ -111,6 +111,7 @@ def main() -> int:
     parser.add_argument("data", type=Path, help="the folder of datasets")
     parser.add_argument("--only", nargs="+", help="names of rows")
     parser.add_argument("--seeds", type=int, help="seeds per row, instead of 10, 5 or 3")
+    parser.add_argument("--output", type=Path, default=ROOT / "docs" / "results" / "accuracy.md", help="the document")
     parser.add_argument("--methods", nargs="+", choices=METHODS, default=list(METHODS))
     args = parser.parse_args()
     if not PROGRAM.exists():
@@ -144,8 +145,8 @@ def main() -> int:
         lines.append(f"| {row.name} | {seeds} | {' | '.join(cells)} | {gain} | {bar} |")
         print(lines[-1], file=sys.stderr, flush=True)
         # After every row: hours of work are not lost to an interrupted run.
-        if not args.only:
-            (ROOT / "docs" / "results" / "accuracy.md").write_text(document(lines, picks))
+        made = " ".join(["DATA", "--only", *args.only] if args.only else ["DATA"])
+        args.output.write_text(document(made, lines, picks))
     return 0 if met else 1
 
 

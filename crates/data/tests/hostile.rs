@@ -120,3 +120,16 @@ fn damage(bytes: &[u8], others: &[Vec<u8>], stream: Stream) -> Vec<u8> {
     }
     damaged
 }
+
+/// Every reader has its fuzz target, so that none is forgotten.
+#[test]
+fn every_reader_is_a_fuzz_target() {
+    let fuzz = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz");
+    let manifest = std::fs::read_to_string(fuzz.join("Cargo.toml")).expect("the manifest");
+    for target in TARGETS {
+        let file = std::fs::read_to_string(fuzz.join(format!("fuzz_targets/{}.rs", target.name)));
+        assert!(file.is_ok_and(|text| text.contains(&format!("\"{}\"", target.name))), "{}", target.name);
+        let named = format!("name = \"{}\"", target.name);
+        assert_eq!(manifest.matches(&named).count(), 1, "{}", target.name);
+    }
+}
