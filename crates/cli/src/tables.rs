@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use edgepace_data::import::{Columns, FeatureColumns, Format, Import, import};
 use edgepace_graph::Dataset;
@@ -96,7 +96,11 @@ impl Tables {
             bar.set_position(done);
         });
         bar.finish_and_clear();
-        Ok(dataset?)
+        let dataset = dataset?;
+        if dataset.graph().nodes() == 0 {
+            bail!("{} has no edges, and no table names nodes: is it the right file?", edges.display());
+        }
+        Ok(dataset)
     }
 
     fn request(&self, edges: &Path) -> Import {

@@ -39,6 +39,10 @@ pub struct RunConfig {
     pub settings: Table,
 }
 
+/// The settings of a run, for messages.
+const RUN_SETTINGS: &str =
+    "backbone, method, preset, epochs, lr, weight_decay, hidden, dropout, features, patience";
+
 impl Default for RunConfig {
     fn default() -> Self {
         let model = ModelConfig::new(Backbone::Gcn);
@@ -137,7 +141,14 @@ impl RunConfig {
         for (key, value) in &self.settings {
             table.insert(key.clone(), value.clone());
         }
-        from_table(table)
+        from_table(table).map_err(|error| match error {
+            // Whoever mistyped a setting of the run must not look for it among the method's alone.
+            TrainError::Settings { field, reason } if reason.starts_with("unknown field") => {
+                let reason = format!("{reason}; settings of the run itself are {RUN_SETTINGS}");
+                TrainError::Settings { field, reason }
+            }
+            other => other,
+        })
     }
 }
 

@@ -124,5 +124,7 @@ fn what_cannot_be_had_is_said_with_exit_code_2() {
     assert!(unknown.contains("homophily"), "legal keys are named: {unknown}");
     fs::write(folder.path().join("bad.csv"), "a,b\nann,bob\nann\n").expect("a file");
     insta::assert_snapshot!(refused("data import --edges bad.csv -o bad.graph"), @"error: bad.csv, line 3: expected 2 fields, as in line 1, found 1: complete the line, quote fields that hold the delimiter, or name another delimiter");
+    fs::write(folder.path().join("empty.csv"), "").expect("a file");
+    insta::assert_snapshot!(refused("data import --edges empty.csv -o bad.graph"), @"error: empty.csv has no edges, and no table names nodes: is it the right file?");
     assert!(!folder.path().join("bad.graph").exists(), "nothing half-written");
 }
