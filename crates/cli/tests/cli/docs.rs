@@ -13,7 +13,7 @@ fn root() -> PathBuf {
 /// Every Markdown file with its text.
 fn documents() -> Vec<(PathBuf, String)> {
     let mut files = Vec::new();
-    for folder in [".", "bench", "docs", "docs/results", "fuzz"] {
+    for folder in [".", "bench", "docs", "docs/methods", "docs/results", "fuzz"] {
         let entries = std::fs::read_dir(root().join(folder)).expect("a folder of documents");
         files.extend(entries.map(|entry| entry.expect("a file").path()));
     }
