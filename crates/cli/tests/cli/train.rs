@@ -199,7 +199,8 @@ fn a_method_is_shown_with_each_setting_its_default_and_values_to_try() {
     assert!(shown.contains("presets    edgepace, posterior") && shown.contains("unset"), "{shown}");
     let shown = edgepace(["methods", "vanilla"]).stdout;
     assert!(shown.contains("no settings"), "{shown}");
-    let json: Value = serde_json::from_str(&edgepace(["methods", "prune-overlap", "--json"]).stdout).expect("JSON");
+    let json: Value =
+        serde_json::from_str(&edgepace(["methods", "prune-overlap", "--json"]).stdout).expect("JSON");
     assert_eq!(json["settings"][0]["name"], "drop");
     assert_eq!(json["settings"][0]["default"], Value::Null);
     let unknown = edgepace(["methods", "magic"]);

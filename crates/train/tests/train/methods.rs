@@ -83,6 +83,15 @@ fn ablations_differ_from_rcl_in_the_stated_settings_alone() {
 }
 
 #[test]
+fn every_preset_of_every_method_is_legal() {
+    for method in METHODS {
+        for preset in method.presets {
+            config(&[("method", method.name), ("preset", preset)]).check().unwrap();
+        }
+    }
+}
+
+#[test]
 fn what_makes_an_ablation_cannot_be_set_otherwise() {
     for (method, key, value) in [
         ("curriculum-linear", "pace", "root"),

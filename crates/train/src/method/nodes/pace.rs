@@ -63,8 +63,8 @@ mod tests {
     #[test]
     fn paces_start_at_the_stated_share_and_hold_every_node_from_full_at_on() {
         assert_eq!(counts(Growth::Linear, 0.25, 0.5), [100, 106, 250, 400, 400, 400, 400]);
-        // √(1/16 + 15/16 · ½) = 0.7289.
-        assert_eq!(counts(Growth::Root, 0.25, 0.5), [100, 113, 291, 400, 400, 400, 400]);
+        // √(1/16 + 15/16 · 0.02) = 0.2850, √(1/16 + 15/16 · ½) = 0.7289.
+        assert_eq!(counts(Growth::Root, 0.25, 0.5), [100, 114, 291, 400, 400, 400, 400]);
         // ¼^½ = ½.
         assert_eq!(counts(Growth::Geometric, 0.25, 0.5), [100, 102, 200, 400, 400, 400, 400]);
     }
