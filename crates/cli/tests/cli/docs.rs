@@ -96,6 +96,20 @@ fn real_data() -> Option<PathBuf> {
 }
 
 #[test]
+fn the_index_of_methods_has_a_row_for_each() {
+    let index = std::fs::read_to_string(root().join("docs/methods.md")).expect("the index");
+    let list = edgepace_in(&root(), ["methods", "--json"]).stdout;
+    let list: serde_json::Value = serde_json::from_str(&list).expect("JSON");
+    for method in list.as_array().expect("a list") {
+        let name = method["name"].as_str().expect("a name");
+        let row = |line: &str| {
+            line.starts_with(&format!("| `{name}`")) || line.starts_with(&format!("| [`{name}`]"))
+        };
+        assert!(index.lines().any(row), "docs/methods.md has no row for {name}");
+    }
+}
+
+#[test]
 fn every_link_to_a_file_leads_to_it() {
     let mut seen = 0;
     for (file, text) in documents() {
