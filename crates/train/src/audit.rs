@@ -123,7 +123,7 @@ fn precision_at(scored: &mut [(f64, bool)], count: usize) -> f64 {
 
 /// The rank of each value in [0, 1]: the share of the other values that are smaller, equals counting half. A single value
 /// has rank 0.
-fn ranks(values: &[f64]) -> Vec<f64> {
+pub(crate) fn ranks(values: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_by(|&a, &b| values[a].total_cmp(&values[b]));
     let others = values.len().saturating_sub(1).max(1) as f64;

@@ -5,7 +5,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
-use crate::auto;
+use crate::choose;
 use crate::error::TrainError;
 use crate::method;
 use crate::prepare::Preparation;
@@ -118,11 +118,12 @@ impl RunConfig {
             return refuse("dropout", self.dropout.to_string(), "in [0, 1)");
         }
         let config = method::resolved(self);
-        match auto::candidates(&config) {
+        match choose::candidates(&config) {
             None => method::make(&config, 0).map(|_| ()),
-            Some(candidates) => {
-                candidates.iter().try_for_each(|candidate| method::make(&candidate.config, 0).map(|_| ()))
-            }
+            Some(candidates) => candidates
+                .list
+                .iter()
+                .try_for_each(|candidate| method::make(&candidate.config, 0).map(|_| ())),
         }
     }
 

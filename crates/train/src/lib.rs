@@ -1,10 +1,11 @@
 //! One run: the methods, the loop, what it measures and what it leaves behind.
 mod audit;
-mod auto;
+mod choose;
 mod config;
 mod error;
 mod event;
 mod fit;
+mod loss;
 mod memory;
 mod method;
 mod prepare;

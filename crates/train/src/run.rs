@@ -6,7 +6,7 @@ use edgepace_graph::{Dataset, Labels, Split};
 use edgepace_nn::{Threads, roc_auc};
 use serde::Serialize;
 
-use crate::auto;
+use crate::choose;
 use crate::config::RunConfig;
 use crate::error::TrainError;
 use crate::event::{Listener, Phase};
@@ -79,9 +79,9 @@ pub fn run(
     config.check()?;
     method::check_memory(dataset, &config)?;
     config.features = method::preparation(&config, dataset.features());
-    threads.run(|| match auto::candidates(&config) {
+    threads.run(|| match choose::candidates(&config) {
         None => run_one(dataset, split, config, seed, threads, None, listener),
-        Some(candidates) => auto::run(dataset, split, candidates, seed, threads, listener),
+        Some(candidates) => choose::run(dataset, split, candidates, seed, threads, listener),
     })
 }
 

@@ -13,7 +13,7 @@ fn root() -> PathBuf {
 /// Every Markdown file with its text.
 fn documents() -> Vec<(PathBuf, String)> {
     let mut files = Vec::new();
-    for folder in [".", "bench", "docs", "docs/results", "fuzz"] {
+    for folder in [".", "bench", "docs", "docs/methods", "docs/results", "fuzz"] {
         let entries = std::fs::read_dir(root().join(folder)).expect("a folder of documents");
         files.extend(entries.map(|entry| entry.expect("a file").path()));
     }
@@ -93,6 +93,20 @@ fn real_data() -> Option<PathBuf> {
         .canonicalize()
         .ok()?;
     folder.join("planetoid").is_dir().then_some(folder)
+}
+
+#[test]
+fn the_index_of_methods_has_a_row_for_each() {
+    let index = std::fs::read_to_string(root().join("docs/methods.md")).expect("the index");
+    let list = edgepace_in(&root(), ["methods", "--json"]).stdout;
+    let list: serde_json::Value = serde_json::from_str(&list).expect("JSON");
+    for method in list.as_array().expect("a list") {
+        let name = method["name"].as_str().expect("a name");
+        let row = |line: &str| {
+            line.starts_with(&format!("| `{name}`")) || line.starts_with(&format!("| [`{name}`]"))
+        };
+        assert!(index.lines().any(row), "docs/methods.md has no row for {name}");
+    }
 }
 
 #[test]

@@ -190,6 +190,36 @@ fn methods_are_listed_with_backbones_and_presets() {
 }
 
 #[test]
+fn a_method_is_shown_with_each_setting_its_default_and_values_to_try() {
+    let shown = edgepace(["methods", "clnode"]).stdout;
+    for word in ["CLNode", "mlp", "alpha", "start_share", "geometric", "0.25, 0.5, 0.75"] {
+        assert!(shown.contains(word), "{word}: {shown}");
+    }
+    let shown = edgepace(["methods", "rcl"]).stdout;
+    assert!(shown.contains("presets    edgepace, posterior") && shown.contains("unset"), "{shown}");
+    let shown = edgepace(["methods", "vanilla"]).stdout;
+    assert!(shown.contains("no settings"), "{shown}");
+    let json: Value =
+        serde_json::from_str(&edgepace(["methods", "prune-overlap", "--json"]).stdout).expect("JSON");
+    assert_eq!(json["settings"][0]["name"], "drop");
+    assert_eq!(json["settings"][0]["default"], Value::Null);
+    let unknown = edgepace(["methods", "magic"]);
+    assert_eq!(unknown.code, Some(2));
+    assert!(unknown.stderr.contains("clnode") && unknown.stderr.contains("magic"), "{}", unknown.stderr);
+}
+
+#[test]
+fn the_list_of_methods_fits_a_terminal_and_has_them_all() {
+    let run = edgepace(["methods"]);
+    assert!(run.stdout.lines().all(|line| line.chars().count() <= 120), "{}", run.stdout);
+    let json: Value = serde_json::from_str(&edgepace(["methods", "--json"]).stdout).expect("JSON");
+    for method in json.as_array().expect("a list") {
+        let name = method["name"].as_str().expect("a name");
+        assert!(run.stdout.lines().any(|line| line.starts_with(name)), "{name}");
+    }
+}
+
+#[test]
 fn help_teaches_with_the_meaning_of_results_and_examples() {
     for (command, meaning) in [
         ("train", "epoch of best validation"),

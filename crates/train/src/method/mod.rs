@@ -1,5 +1,7 @@
 //! The methods: what decides which edges and nodes a model learns from.
 
+mod nodes;
+mod prune;
 mod rcl;
 mod vanilla;
 
@@ -10,7 +12,7 @@ use edgepace_nn::{Backbone, StructureId};
 use serde::Serialize;
 use toml::Table;
 
-use crate::auto::AUTO;
+use crate::choose::Candidates;
 use crate::config::RunConfig;
 use crate::error::TrainError;
 use crate::event::Listener;
@@ -19,6 +21,8 @@ use crate::prepare::Preparation;
 use crate::session::Session;
 
 pub(crate) use vanilla::Vanilla;
+
+use rcl::AUTO;
 
 /// A structure to evaluate on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -137,6 +141,9 @@ type Defaults = fn() -> Result<Table, TrainError>;
 /// The bytes that a run of a method needs beside what plain training does.
 type Memory = fn(&Dataset, &RunConfig) -> u64;
 
+/// What a method chooses among on validation, if the config leaves it the choice.
+type Choice = fn(&RunConfig) -> Option<Candidates>;
+
 /// A method by name.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct MethodInfo {
@@ -155,6 +162,8 @@ pub struct MethodInfo {
     #[serde(skip)]
     memory: Option<Memory>,
     #[serde(skip)]
+    pub(crate) candidates: Option<Choice>,
+    #[serde(skip)]
     make: Make,
 }
 
@@ -168,28 +177,81 @@ impl MethodInfo {
     }
 }
 
+const EVERY_BACKBONE: &[&str] = &["gcn", "gin", "sage", "pna", "mlp"];
 const GRAPH_BACKBONES: &[&str] = &["gcn", "gin", "sage", "pna"];
+
+/// The curriculum over edges without one of its parts; `defaults` are of the method of the same name.
+const fn ablation(name: &'static str, summary: &'static str, defaults: Defaults) -> MethodInfo {
+    MethodInfo {
+        name,
+        backbones: GRAPH_BACKBONES,
+        summary,
+        presets: rcl::SINGLE_PRESETS,
+        settings: rcl::SETTINGS,
+        defaults,
+        memory: None,
+        candidates: None,
+        make: rcl::make,
+    }
+}
+
+/// A curriculum over training nodes.
+const fn node_curriculum(
+    name: &'static str,
+    summary: &'static str,
+    (settings, defaults): (&'static [Setting], Defaults),
+    make: Make,
+) -> MethodInfo {
+    MethodInfo {
+        name,
+        backbones: EVERY_BACKBONE,
+        summary,
+        presets: &[],
+        settings,
+        defaults,
+        memory: None,
+        candidates: None,
+        make,
+    }
+}
+
+/// Plain training on the edges that look best.
+const fn pruning(name: &'static str, summary: &'static str, make: Make) -> MethodInfo {
+    MethodInfo {
+        name,
+        backbones: GRAPH_BACKBONES,
+        summary,
+        presets: &[],
+        settings: prune::SETTINGS,
+        defaults: prune::defaults,
+        memory: None,
+        candidates: Some(prune::candidates),
+        make,
+    }
+}
 
 /// Every method.
 pub const METHODS: &[MethodInfo] = &[
     MethodInfo {
         name: "vanilla",
-        backbones: &["gcn", "gin", "sage", "pna", "mlp"],
+        backbones: EVERY_BACKBONE,
         summary: "plain training on all edges",
         presets: &[],
         settings: &[],
         defaults: || Ok(Table::new()),
         memory: None,
+        candidates: None,
         make: |_, _| Ok(Box::new(Vanilla)),
     },
     MethodInfo {
         name: "mlp",
-        backbones: &["gcn", "gin", "sage", "pna", "mlp"],
-        summary: "plain training without any edge: what the graph is worth",
+        backbones: EVERY_BACKBONE,
+        summary: "plain training without any edge",
         presets: &[],
         settings: &[],
         defaults: || Ok(Table::new()),
         memory: None,
+        candidates: None,
         make: |_, _| Ok(Box::new(Vanilla)),
     },
     MethodInfo {
@@ -198,30 +260,56 @@ pub const METHODS: &[MethodInfo] = &[
         summary: "Relational Curriculum Learning: well-expected edges first",
         presets: rcl::PRESETS,
         settings: rcl::SETTINGS,
-        defaults: rcl::defaults,
+        defaults: || rcl::defaults("rcl"),
         memory: None,
+        candidates: Some(rcl::candidates),
         make: rcl::make,
-    },
-    MethodInfo {
-        name: "random",
-        backbones: GRAPH_BACKBONES,
-        summary: "edges in random order at the pace of rcl: what the order is worth",
-        presets: rcl::SINGLE_PRESETS,
-        settings: rcl::SETTINGS,
-        defaults: rcl::defaults,
-        memory: None,
-        make: rcl::make_random,
     },
     MethodInfo {
         name: AUTO,
         backbones: GRAPH_BACKBONES,
-        summary: "the best on validation of mlp, vanilla and presets of rcl; the same as rcl with preset auto",
+        summary: "the best on validation of mlp, vanilla and presets of rcl",
         presets: &[AUTO],
         settings: rcl::SETTINGS,
-        defaults: rcl::defaults,
+        defaults: || rcl::defaults("rcl"),
         memory: None,
+        candidates: Some(rcl::candidates),
         make: rcl::make,
     },
+    node_curriculum(
+        "clnode",
+        "CLNode: training nodes with clear neighbourhoods first",
+        (nodes::CLNODE_SETTINGS, nodes::clnode_defaults),
+        nodes::make_clnode,
+    ),
+    node_curriculum(
+        "node-linear",
+        "training nodes of small loss first, their number grows with t",
+        (nodes::NODE_SETTINGS, nodes::node_defaults),
+        nodes::make_linear,
+    ),
+    node_curriculum(
+        "node-root",
+        "training nodes of small loss first, their number grows with √t",
+        (nodes::NODE_SETTINGS, nodes::node_defaults),
+        nodes::make_root,
+    ),
+    pruning("prune-features", "plain training without edges of dissimilar ends", prune::make_features),
+    pruning("prune-overlap", "plain training without edges of few common neighbours", prune::make_overlap),
+    ablation("curriculum-linear", "rcl whose edges grow with t", || rcl::defaults("curriculum-linear")),
+    ablation("curriculum-root", "rcl whose edges grow with √t", || rcl::defaults("curriculum-root")),
+    ablation("random", "rcl with edges in random order", || rcl::defaults("random")),
+    ablation("random-linear", "random order, edges grow with t", || rcl::defaults("random-linear")),
+    ablation("random-root", "random order, edges grow with √t", || rcl::defaults("random-root")),
+    ablation("rcl-no-appearance", "rcl without ψ, how often an edge was in", || {
+        rcl::defaults("rcl-no-appearance")
+    }),
+    ablation("rcl-no-confidence", "rcl without ρ, how sure a node is", || {
+        rcl::defaults("rcl-no-confidence")
+    }),
+    ablation("rcl-no-pretrain", "rcl from isolated nodes, without a warm start", || {
+        rcl::defaults("rcl-no-pretrain")
+    }),
 ];
 
 /// The method of that name.
@@ -286,7 +374,7 @@ pub fn check_memory(dataset: &Dataset, config: &RunConfig) -> Result<(), TrainEr
 /// What is done to these features; never `auto`. The authors' code divides bags of words by their rows and leaves
 /// measurements as they are, and so does its preset unless told otherwise.
 pub(crate) fn preparation(config: &RunConfig, features: &Features) -> Preparation {
-    let official = config.method == "rcl" && config.preset.as_deref() == Some("official");
+    let official = config.preset.as_deref() == Some("official");
     match (config.features, features) {
         (Preparation::Auto, Features::Dense(_)) if official => Preparation::None,
         (Preparation::Auto, Features::Sparse(_)) if official => Preparation::Rows,

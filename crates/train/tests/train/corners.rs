@@ -55,6 +55,12 @@ fn one_node_is_defined() {
 }
 
 #[test]
+fn one_class_is_defined() {
+    let graph = Graph::undirected(5, &[0, 1, 2], &[1, 2, 3]).unwrap();
+    ends_with_numbers(&dataset(graph, vec![0; 5], 1, [&[0, 1], &[2], &[3, 4]]));
+}
+
+#[test]
 fn directed_edges_and_unlabelled_nodes_are_defined() {
     let graph = Graph::from_edges(5, &[0, 1, 2, 4], &[1, 2, 0, 3]).unwrap();
     ends_with_numbers(&dataset(graph, vec![0, 1, 0, UNLABELLED, 1], 2, [&[0, 1], &[2], &[4]]));

@@ -3,5 +3,7 @@ mod audit;
 mod config;
 mod corners;
 mod curriculum;
+mod methods;
+mod pruning;
 mod runs;
 mod sets;

@@ -6,21 +6,29 @@
 //! the selected edges with weights π, compacted into a graph of their own. Evaluation is on all edges with weights π, on
 //! all edges with weight 1, or on both, the better on validation counting.
 
+mod ablations;
+mod auto;
+mod settings;
+
 use std::sync::Arc;
 
 use edgepace_curriculum::{
-    Curriculum, CurriculumConfig, EvaluationGraph, Feedback, Kernel, Order, ResidualTerm, Source,
+    Curriculum, CurriculumConfig, EvaluationGraph, Feedback, Kernel, ResidualTerm, Source,
 };
 use edgepace_graph::{Graph, Labels};
 use edgepace_nn::{Extra, StructureId};
 use toml::Table;
 
-use crate::auto::AUTO;
 use crate::config::{RunConfig, to_table};
 use crate::error::TrainError;
 use crate::event::Listener;
-use crate::method::{EdgeReport, EvaluatedOn, Kept, Method, Setting, Update};
+use crate::loss::losses_into;
+use crate::method::{EdgeReport, EvaluatedOn, Kept, Method, Update};
 use crate::session::Session;
+use ablations::changed;
+
+pub(super) use auto::{AUTO, candidates};
+pub(super) use settings::SETTINGS;
 
 /// The presets, the default first.
 pub(super) const PRESETS: &[&str] = &["edgepace", "posterior", "cosine", "paper", "official", AUTO];
@@ -28,39 +36,32 @@ pub(super) const PRESETS: &[&str] = &["edgepace", "posterior", "cosine", "paper"
 /// Those of a single run.
 pub(super) const SINGLE_PRESETS: &[&str] = &["edgepace", "posterior", "cosine", "paper", "official"];
 
-/// Its settings.
-pub(super) const SETTINGS: &[Setting] = &[Setting {
-    name: "kernel",
-    meaning: "how expected an edge is: inner, cosine, posterior or evidence",
-    search: &[],
-}];
-
-/// Those of the default preset.
-pub(super) fn defaults() -> Result<Table, TrainError> {
-    to_table(&CurriculumConfig::edgepace())
+/// The settings of the method of that name with the default preset.
+pub(super) fn defaults(method: &str) -> Result<Table, TrainError> {
+    to_table(&changed(method, CurriculumConfig::preset(PRESETS[0])?))
 }
 
-/// The curriculum with the settings of a run.
+/// The curriculum, or the ablation of it that the config names, with the settings of a run.
 pub(super) fn make(config: &RunConfig, seed: u64) -> Result<Box<dyn Method>, TrainError> {
-    with_settings(config, seed, |settings| settings)
+    let settings = settings(config)?;
+    Ok(Box::new(Rcl { settings, seed, state: None }))
 }
 
-/// The same with the edges in random order.
-pub(super) fn make_random(config: &RunConfig, seed: u64) -> Result<Box<dyn Method>, TrainError> {
-    with_settings(config, seed, |settings| CurriculumConfig {
-        order: Order::Random,
-        residual_term: ResidualTerm::Off,
-        ..settings
-    })
-}
-
-fn with_settings(
-    config: &RunConfig,
-    seed: u64,
-    change: impl FnOnce(CurriculumConfig) -> CurriculumConfig,
-) -> Result<Box<dyn Method>, TrainError> {
+/// The settings of a run, checked.
+fn settings(config: &RunConfig) -> Result<CurriculumConfig, TrainError> {
     let preset = CurriculumConfig::preset(config.preset.as_deref().unwrap_or(PRESETS[0]))?;
-    let settings = change(config.settings_over(&preset)?);
+    let asked = config.settings_over(&preset)?;
+    let settings = changed(&config.method, asked.clone());
+    let (asked, given) = (to_table(&asked)?, to_table(&settings)?);
+    // An ablation would not be what its name says if its own setting could be changed.
+    if let Some((key, found)) = config.settings.iter().find(|(key, _)| asked.get(*key) != given.get(*key)) {
+        let fixed = given.get(key).map_or_else(|| "unset".to_owned(), ToString::to_string);
+        return Err(TrainError::Config {
+            field: key.clone(),
+            found: found.to_string(),
+            expected: format!("{fixed}, which method {} has by its name", config.method),
+        });
+    }
     settings.check()?;
     if settings.residual_term != ResidualTerm::Off && settings.kernel == Kernel::Posterior {
         return Err(TrainError::Config {
@@ -70,7 +71,7 @@ fn with_settings(
                 .into(),
         });
     }
-    Ok(Box::new(Rcl { settings, seed, state: None }))
+    Ok(settings)
 }
 
 struct Rcl {
@@ -240,29 +241,4 @@ impl State {
         session.apply()?;
         Ok(loss)
     }
-}
-
-/// The loss of each training node: cross-entropy, or the mean over labels of the binary one.
-fn losses_into(losses: &mut Vec<f32>, logits: &[f32], known: &Labels, nodes: &[u32]) {
-    let width = known.width();
-    losses.clear();
-    losses.extend(nodes.iter().map(|&node| {
-        let row = &logits[node as usize * width..][..width];
-        match known {
-            Labels::Classes(classes) => {
-                let highest = row.iter().fold(f32::NEG_INFINITY, |highest, &x| highest.max(x));
-                let total: f32 = row.iter().map(|&x| (x - highest).exp()).sum();
-                total.ln() + highest - row[classes.of()[node as usize] as usize]
-            }
-            Labels::Many(many) => {
-                let truth = &many.values()[node as usize * width..][..width];
-                let each = row.iter().zip(truth).map(|(&x, &y)| {
-                    // −ln σ(x) for a 1, −ln σ(−x) for a 0.
-                    let z = if y == 1 { -x } else { x };
-                    z.max(0.0) + (-z.abs()).exp().ln_1p()
-                });
-                each.sum::<f32>() / width.max(1) as f32
-            }
-        }
-    }));
 }

@@ -1,0 +1,43 @@
+//! `auto`: the best on validation of no edges, all edges, and presets of the curriculum.
+//!
+//! The order is that of simplicity, and among equals the earlier one counts. So the user never does worse than plain
+//! training, with or without edges, by more than chance. The vanilla candidate is the warm start of those after it.
+//! Settings are those of the curriculum's presets. Without validation nodes nothing can be chosen, and the default preset
+//! runs alone.
+
+use edgepace_nn::Backbone;
+
+use crate::choose::{Candidate, Candidates};
+use crate::config::RunConfig;
+
+/// The preset's name.
+pub(in crate::method) const AUTO: &str = "auto";
+
+/// Label, method and preset, the simplest first.
+const CANDIDATES: [(&str, &str, Option<&str>); 5] = [
+    ("mlp", "mlp", None),
+    ("vanilla", "vanilla", None),
+    ("rcl cosine", "rcl", Some("cosine")),
+    ("rcl posterior", "rcl", Some("posterior")),
+    ("rcl edgepace", "rcl", Some("edgepace")),
+];
+
+/// The candidates of a config that asks for `auto`; none for any other preset.
+pub(in crate::method) fn candidates(config: &RunConfig) -> Option<Candidates> {
+    if config.preset.as_deref() != Some(AUTO) {
+        return None;
+    }
+    let candidate = |(label, method, preset): (&'static str, &str, Option<&str>)| {
+        let mut config =
+            RunConfig { method: method.into(), preset: preset.map(Into::into), ..config.clone() };
+        if method == "mlp" {
+            config.backbone = Backbone::Mlp;
+        }
+        if method != "rcl" {
+            config.settings.clear();
+        }
+        Candidate { label, config }
+    };
+    let list: Vec<Candidate> = CANDIDATES.into_iter().map(candidate).collect();
+    Some(Candidates { alone: list.len() - 1, list })
+}

@@ -1,0 +1,148 @@
+//! Claims about every method of the registry.
+
+use std::collections::BTreeSet;
+
+use edgepace_train::{METHODS, find_method};
+
+use crate::sets::{circle, config, small, trained};
+
+/// The settings that a method's reader accepts, as its refusal of an unknown one lists them.
+fn accepted(method: &str) -> BTreeSet<String> {
+    let mut config = config(&[("method", method)]);
+    config.set("no_such_setting", "1").unwrap();
+    let refusal = config.check().unwrap_err().to_string();
+    let Some((_, legal)) = refusal.split_once("expected ") else { panic!("{refusal}") };
+    let legal = legal.split(';').next().unwrap_or_default();
+    legal.split('`').skip(1).step_by(2).map(Into::into).collect()
+}
+
+#[test]
+fn the_listed_settings_are_those_that_can_be_set_and_have_the_defaults() {
+    for method in METHODS {
+        let listed: BTreeSet<String> = method.settings.iter().map(|setting| setting.name.into()).collect();
+        assert_eq!(listed.len(), method.settings.len(), "{}: each once", method.name);
+        assert_eq!(listed, accepted(method.name), "{}", method.name);
+        // What can be set and has no default is unset, and its meaning says what that means.
+        let defaults = method.defaults().unwrap();
+        assert!(defaults.keys().all(|key| listed.contains(key)), "{}", method.name);
+        for setting in method.settings {
+            let unset = !defaults.contains_key(setting.name);
+            assert_eq!(unset, setting.meaning.contains("unset:"), "{}: {}", method.name, setting.name);
+        }
+    }
+}
+
+#[test]
+fn defaults_are_legal_and_change_nothing_when_they_are_set() {
+    let set = circle("homophily=0.5,nodes=60,edges=200,classes=3", 1);
+    for method in METHODS.iter().filter(|method| !method.settings.is_empty()) {
+        let plain = config(&[("method", method.name), ("epochs", "4")]);
+        let mut explicit = plain.clone();
+        explicit.settings = method.defaults().unwrap();
+        let (plain, explicit) = (trained(&set, &plain, 1), trained(&set, &explicit, 1));
+        // The presets that auto tries differ from the defaults of one.
+        if method.name != "auto" {
+            assert!(plain.best.parameters == explicit.best.parameters, "{}", method.name);
+        }
+    }
+}
+
+#[test]
+fn every_method_runs_with_each_of_its_backbones() {
+    let set = circle("homophily=0.5,nodes=60,edges=200,classes=3", 1);
+    for method in METHODS {
+        for backbone in method.backbones {
+            let config = config(&[("method", method.name), ("backbone", backbone), ("epochs", "4")]);
+            let trained = trained(&set, &config, 1);
+            assert!(trained.result.test.is_some(), "{} {backbone}", method.name);
+            assert!(trained.best.logits.iter().all(|x| x.is_finite()), "{} {backbone}", method.name);
+        }
+    }
+}
+
+#[test]
+fn ablations_differ_from_rcl_in_the_stated_settings_alone() {
+    let of = |method: &str| find_method(method).unwrap().defaults().unwrap();
+    let rcl = of("rcl");
+    for (method, stated) in [
+        ("curriculum-linear", &["pace=\"linear\""][..]),
+        ("curriculum-root", &["pace=\"root\""]),
+        ("random", &["order=\"random\""]),
+        ("random-linear", &["order=\"random\"", "pace=\"linear\""]),
+        ("random-root", &["order=\"random\"", "pace=\"root\""]),
+        ("rcl-no-appearance", &["smooth=false"]),
+        ("rcl-no-confidence", &["confidence=\"off\""]),
+        ("rcl-no-pretrain", &["warm_start=false"]),
+    ] {
+        let settings = of(method);
+        assert_eq!(settings.len(), rcl.len(), "{method}");
+        let differ = settings.iter().filter(|(key, value)| rcl.get(*key) != Some(value));
+        let differ: Vec<String> = differ.map(|(key, value)| format!("{key}={value}")).collect();
+        assert_eq!(differ, stated, "{method}");
+    }
+}
+
+#[test]
+fn every_preset_of_every_method_is_legal() {
+    for method in METHODS {
+        for preset in method.presets {
+            config(&[("method", method.name), ("preset", preset)]).check().unwrap();
+        }
+    }
+}
+
+#[test]
+fn what_makes_an_ablation_cannot_be_set_otherwise() {
+    for (method, key, value) in [
+        ("curriculum-linear", "pace", "root"),
+        ("random-root", "order", "learned"),
+        ("rcl-no-appearance", "smooth", "true"),
+        ("rcl-no-pretrain", "warm_start", "true"),
+    ] {
+        let refusal = config(&[("method", method), (key, value)]).check().unwrap_err().to_string();
+        assert!(refusal.contains(key) && refusal.contains(method), "{refusal}");
+    }
+    config(&[("method", "curriculum-linear"), ("pace", "linear"), ("period", "5")]).check().unwrap();
+}
+
+#[test]
+fn edges_of_an_ablation_come_in_at_its_pace() {
+    let set = small();
+    let all = set.0.graph().edges();
+    for (method, share) in [("curriculum-linear", 0.5_f64), ("random-root", 0.5_f64.sqrt())] {
+        let config = config(&[("method", method), ("epochs", "40"), ("period", "10")]);
+        let history = trained(&set, &config, 1).result.edges_history;
+        // Both directions of an undirected edge; edges of equal difficulty come in together.
+        let expected = 2 * (share * all as f64 / 2.0 - 1e-9).ceil() as usize;
+        assert_eq!(history[0], (0, 0), "{method}");
+        assert_eq!(history[2].0, 20, "{method}");
+        assert!(history[2].1.abs_diff(expected) <= 4, "{method}: {history:?}, {expected}");
+    }
+}
+
+#[test]
+fn only_methods_with_a_pre_trained_model_have_a_warm_start() {
+    let set = small();
+    let seconds = |method| trained(&set, &config(&[("method", method)]), 1).result.warm_start_seconds;
+    for method in ["clnode", "node-linear", "node-root", "rcl", "rcl-no-confidence"] {
+        assert!(seconds(method) > 0.0, "{method}");
+    }
+    for method in ["vanilla", "rcl-no-pretrain", "prune-features"] {
+        assert_eq!(seconds(method), 0.0, "{method}");
+    }
+}
+
+#[test]
+fn node_curricula_refuse_settings_out_of_range() {
+    for (method, key, value, range) in [
+        ("clnode", "alpha", "-1", "at least 0"),
+        ("clnode", "start_share", "0", "(0, 1]"),
+        ("clnode", "full_at", "1.1", "(0, 1]"),
+        ("clnode", "pace", "slow", "geometric"),
+        ("node-root", "full_at", "0", "(0, 1]"),
+        ("prune-overlap", "drop", "1.5", "[0, 1]"),
+    ] {
+        let refusal = config(&[("method", method), (key, value)]).check().unwrap_err().to_string();
+        assert!(refusal.contains(key) && refusal.contains(range), "{refusal}");
+    }
+}
