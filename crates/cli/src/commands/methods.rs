@@ -121,7 +121,7 @@ fn shown(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         Value::Float(number) => {
-            format!("{:.3}", number).trim_end_matches('0').trim_end_matches('.').to_owned()
+            format!("{number:.3}").trim_end_matches('0').trim_end_matches('.').to_owned()
         }
         other => other.to_string(),
     }

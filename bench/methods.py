@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+"""Train every method of the registry on the graphs of the comparison and write docs/results/methods.md.
+
+    python3 bench/methods.py DATA
+    python3 bench/methods.py DATA --methods clnode ptdnet --graphs cora photo --seeds 5
+
+DATA is the folder of datasets ($EDGEPACE_DATA). Every figure is the test accuracy at the epoch of best validation; no choice
+looks at a test label. Runs that docs/results/methods.json has already are not done again (`--again` does them).
+Beside each figure stands the paper's (bench/paper.csv). Exit code 2: it could not run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import statistics
+import subprocess
+import sys
+import os
+from pathlib import Path
+
+from accuracy import PROGRAM, ROOT, spread
+
+GRAPHS = {
+    "synthetic-0.3": "synthetic:homophily=0.3",
+    "synthetic-0.6": "synthetic:homophily=0.6",
+    "cora": "cora",
+    "citeseer": "citeseer",
+    "photo": "photo",
+    "cora + 100 %": "cora --noise fake=1.0",
+    "citeseer + 100 %": "citeseer --noise fake=1.0",
+    "photo + 100 %": "photo --noise fake=1.0",
+}
+ORDER = """mlp vanilla rcl auto gnn-svd pro-gnn pro-gnn-sparse neural-sparse ptdnet clnode node-linear node-root
+curriculum-linear curriculum-root random random-linear random-root rcl-no-appearance rcl-no-confidence rcl-no-pretrain
+prune-features prune-overlap""".split()
+KEPT = ROOT / "docs" / "results" / "methods.json"
+
+
+def command(method: str, graph: str, seeds: int) -> str:
+    return f"train {GRAPHS[graph]} --method {method} --seeds 0..{seeds} --jobs {os.cpu_count()} --json"
+
+
+def train(method: str, graph: str, seeds: int, data: Path) -> list[dict]:
+    words = command(method, graph, seeds).split()
+    environment = {**os.environ, "EDGEPACE_DATA": str(data)}
+    done = subprocess.run([str(PROGRAM), *words], env=environment, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise RuntimeError(f"edgepace {' '.join(words)}: {done.stderr.strip()[-400:]}")
+    return [{key: run.get(key) for key in ("seed", "test", "validation", "chosen")} for run in json.loads(done.stdout)["runs"]]
+
+
+def paper() -> dict[tuple[str, str], float]:
+    with (Path(__file__).parent / "paper.csv").open() as file:
+        return {(row["method"], row["dataset"]): float(row["accuracy"]) for row in csv.DictReader(file)}
+
+
+def cell(runs: list[dict] | None, theirs: float | None) -> str:
+    if not runs:
+        return ""
+    text = spread([run["test"] for run in runs])
+    if theirs is None:
+        return text
+    short = statistics.fmean(run["test"] for run in runs) < theirs - 2
+    return f"{text} ({'**' if short else ''}{theirs:.1f}{'**' if short else ''})"
+
+
+def document(kept: dict, made: str) -> str:
+    figures, names = paper(), list(GRAPHS)
+    lines = [
+        "# Every method on one bench", "",
+        "```console", f"$ python3 bench/methods.py {made}", "```", "",
+        "Test accuracy in percent at the epoch of best validation, GCN, 150 epochs, Adam 0.01, every method with its defaults; mean ± "
+        "standard deviation over the seeds. Noise, split and the synthetic graph follow the seed. In brackets the figure of the "
+        "RCL paper for that method, in bold where ours is more than 2 points below it. «+ 100 %»: as many fake edges as "
+        "real ones. Each cell is one command, such as", "",
+        "```console slow", f"$ edgepace {command('ptdnet', 'cora + 100 %', 5)}", "```", "",
+        f"| method | {' | '.join(names)} |", "| --- |" + " ---: |" * len(names),
+    ]
+    for method in ORDER:
+        of = kept.get(method, {})
+        if of:
+            cells = [cell(of.get(graph), figures.get((method, graph))) for graph in names]
+            lines.append(f"| {method} | {' | '.join(cells)} |")
+    seeds = sorted({len(runs) for of in kept.values() for runs in of.values()})
+    lines += ["", f"Seeds per figure: {', '.join(map(str, seeds))}. All runs by seed: [methods.json](methods.json).", ""]
+    notes = KEPT.with_name("methods-notes.md")
+    return "\n".join(lines) + (notes.read_text() if notes.exists() else "")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Every method on one bench.")
+    parser.add_argument("data", type=Path, help="the folder of datasets")
+    parser.add_argument("--methods", nargs="+", choices=ORDER, default=ORDER)
+    parser.add_argument("--graphs", nargs="+", choices=GRAPHS, default=list(GRAPHS))
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--again", action="store_true", help="do runs again that are kept")
+    args = parser.parse_args()
+    if not PROGRAM.exists():
+        print("error: no target/release/edgepace: run `cargo build --release`", file=sys.stderr)
+        return 2
+    kept = json.loads(KEPT.read_text()) if KEPT.exists() else {}
+    for graph in args.graphs:
+        for method in args.methods:
+            if len(kept.get(method, {}).get(graph, [])) >= args.seeds and not args.again:
+                continue
+            try:
+                runs = train(method, graph, args.seeds, args.data.resolve())
+            except RuntimeError as error:
+                print(f"error: {error}", file=sys.stderr)
+                return 2
+            # After every cell: hours of work are not lost to an interrupted run.
+            kept.setdefault(method, {})[graph] = runs
+            KEPT.write_text(json.dumps(kept, indent=1, sort_keys=True))
+            print(f"{graph:18} {method:18} {spread([run['test'] for run in runs])}", file=sys.stderr, flush=True)
+    KEPT.with_suffix(".md").write_text(document(kept, "DATA"))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
