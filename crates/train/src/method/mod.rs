@@ -1,5 +1,6 @@
 //! The methods: what decides which edges and nodes a model learns from.
 
+mod gnn_svd;
 mod rcl;
 mod vanilla;
 
@@ -201,6 +202,16 @@ pub const METHODS: &[MethodInfo] = &[
         defaults: rcl::defaults,
         memory: None,
         make: rcl::make,
+    },
+    MethodInfo {
+        name: "gnn-svd",
+        backbones: GRAPH_BACKBONES,
+        summary: "plain training on a low-rank reconstruction of the graph",
+        presets: &[],
+        settings: gnn_svd::SETTINGS,
+        defaults: gnn_svd::defaults,
+        memory: None,
+        make: gnn_svd::make,
     },
     MethodInfo {
         name: "random",
