@@ -1,5 +1,6 @@
 //! The methods: what decides which edges and nodes a model learns from.
 
+mod gnn_svd;
 mod nodes;
 mod prune;
 mod rcl;
@@ -215,6 +216,26 @@ const fn node_curriculum(
     }
 }
 
+/// A method that learns a structure or makes one of its own.
+const fn structure_learning(
+    name: &'static str,
+    summary: &'static str,
+    (settings, defaults): (&'static [Setting], Defaults),
+    make: Make,
+) -> MethodInfo {
+    MethodInfo {
+        name,
+        backbones: GRAPH_BACKBONES,
+        summary,
+        presets: &[],
+        settings,
+        defaults,
+        memory: None,
+        candidates: None,
+        make,
+    }
+}
+
 /// Plain training on the edges that look best.
 const fn pruning(name: &'static str, summary: &'static str, make: Make) -> MethodInfo {
     MethodInfo {
@@ -276,6 +297,12 @@ pub const METHODS: &[MethodInfo] = &[
         candidates: Some(rcl::candidates),
         make: rcl::make,
     },
+    structure_learning(
+        "gnn-svd",
+        "plain training on a low-rank reconstruction of the graph",
+        (gnn_svd::SETTINGS, gnn_svd::defaults),
+        gnn_svd::make,
+    ),
     node_curriculum(
         "clnode",
         "CLNode: training nodes with clear neighbourhoods first",

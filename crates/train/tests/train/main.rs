@@ -7,3 +7,4 @@ mod methods;
 mod pruning;
 mod runs;
 mod sets;
+mod spectral;
