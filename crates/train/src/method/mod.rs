@@ -289,6 +289,7 @@ pub(crate) fn preparation(config: &RunConfig, features: &Features) -> Preparatio
     let official = config.method == "rcl" && config.preset.as_deref() == Some("official");
     match (config.features, features) {
         (Preparation::Auto, Features::Dense(_)) if official => Preparation::None,
+        (Preparation::Auto, Features::Sparse(_)) if official => Preparation::Rows,
         (chosen, features) => chosen.resolve(features),
     }
 }
