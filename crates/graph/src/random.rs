@@ -29,6 +29,8 @@ pub enum Purpose {
     NonEdges = 11,
     /// The random order of edges that a curriculum is measured against.
     EdgeOrder = 12,
+    /// The random block from which singular vectors are found.
+    Spectrum = 20,
 }
 
 /// A stream of random numbers, read at any position: Philox4x32-10 (Salmon et al., 2011).

@@ -35,6 +35,7 @@
 mod adam;
 mod config;
 mod dropout;
+mod edge_matrix;
 mod error;
 mod evaluation;
 mod fold;
@@ -48,16 +49,19 @@ mod parameters;
 mod real;
 mod simd;
 mod structure;
+mod tall;
 mod task;
 mod threads;
 
 pub use adam::{Adam, AdamConfig, Decay};
 pub use config::{Backbone, ModelConfig};
+pub use edge_matrix::EdgeMatrix;
 pub use error::NnError;
 pub use evaluation::{Evaluation, roc_auc};
 pub use meter::{Kernel, Meter, Work};
 pub use model::{Extra, Model, StructureId};
 pub use parameters::Parameter;
 pub use real::Real;
+pub use tall::{Packed, add_product, gram, tall_product};
 pub use task::Task;
 pub use threads::Threads;

@@ -65,7 +65,7 @@ impl Threads {
     }
 
     /// Cuts `out`, rows of `width` numbers, into blocks of `block` rows and calls `fill(first_row, rows)` on each.
-    pub(crate) fn rows<T: Send>(
+    pub fn rows<T: Send>(
         &self,
         out: &mut [T],
         width: usize,

@@ -1,5 +1,6 @@
 //! The methods: what decides which edges and nodes a model learns from.
 
+mod pro_gnn;
 mod rcl;
 mod vanilla;
 
@@ -38,6 +39,25 @@ pub struct Kept {
     pub weights: Option<Arc<[f32]>>,
     /// The weights in the second layer, where they are others than in the first.
     pub second: Option<Arc<[f32]>>,
+    /// A weight for every pair of nodes, nodes × nodes, in place of a graph. The loop fills it in.
+    pub matrix: Option<Vec<f32>>,
+}
+
+impl Kept {
+    /// The same with its matrix, if it has one, as a graph of the pairs that have a weight.
+    ///
+    /// # Errors
+    /// More pairs than a graph can number.
+    pub fn as_edges(&self, nodes: usize) -> Result<Kept, TrainError> {
+        let Some(matrix) = &self.matrix else { return Ok(self.clone()) };
+        let entries = || matrix.iter().enumerate().filter(|(_, weight)| **weight > 0.0);
+        let sources: Vec<u32> = entries().map(|(at, _)| (at % nodes) as u32).collect();
+        let targets: Vec<u32> = entries().map(|(at, _)| (at / nodes) as u32).collect();
+        // Entries come by target and then by source: the order of edge ids.
+        let graph = Graph::from_edges(nodes, &sources, &targets)?;
+        let weights = entries().map(|(_, &weight)| weight).collect();
+        Ok(Kept { graph: Some(Arc::new(graph)), weights: Some(weights), ..Kept::default() })
+    }
 }
 
 /// Something that proposes a structure (and node weights) for the next epoch and learns from how training goes.
@@ -115,6 +135,17 @@ pub struct EdgeReport {
     pub first_epoch: Vec<u32>,
     /// Its weight at the end.
     pub weight: Vec<f32>,
+}
+
+impl EdgeReport {
+    /// That of a method that learns weights in [0, 1]: what is left out is hard.
+    pub(crate) fn of_weights(weights: &[f32]) -> Self {
+        EdgeReport {
+            difficulty: weights.iter().map(|weight| 1.0 - weight).collect(),
+            first_epoch: vec![0; weights.len()],
+            weight: weights.to_vec(),
+        }
+    }
 }
 
 /// Makes a method with the settings of a run and its seed.
@@ -211,6 +242,26 @@ pub const METHODS: &[MethodInfo] = &[
         defaults: rcl::defaults,
         memory: None,
         make: rcl::make_random,
+    },
+    MethodInfo {
+        name: "pro-gnn",
+        backbones: &["gcn", "gin", "sage"],
+        summary: "Pro-GNN: a sparse, low-rank, smooth matrix of all pairs is learned with the model",
+        presets: &[],
+        settings: pro_gnn::DENSE_SETTINGS,
+        defaults: pro_gnn::dense_defaults,
+        memory: Some(pro_gnn::dense_memory),
+        make: pro_gnn::make_dense,
+    },
+    MethodInfo {
+        name: "pro-gnn-sparse",
+        backbones: GRAPH_BACKBONES,
+        summary: "Pro-GNN on the edges and the nearest neighbours by features, for graphs of any size",
+        presets: &[],
+        settings: pro_gnn::SPARSE_SETTINGS,
+        defaults: pro_gnn::sparse_defaults,
+        memory: None,
+        make: pro_gnn::make_sparse,
     },
     MethodInfo {
         name: AUTO,

@@ -5,3 +5,4 @@ mod corners;
 mod curriculum;
 mod runs;
 mod sets;
+mod spectral;

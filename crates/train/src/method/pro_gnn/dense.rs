@@ -53,11 +53,19 @@ impl Default for DenseSettings {
 pub(crate) const SETTINGS: &[Setting] = &[
     Setting { name: "inner", meaning: "steps of the model for each of S, at least 1", search: &[] },
     Setting { name: "structure_lr", meaning: "step size of S, at least 0", search: &[0.01, 0.1] },
-    Setting { name: "gnn", meaning: "γ, weight of the model's loss in the steps of S", search: &[1.0, 100.0] },
+    Setting {
+        name: "gnn",
+        meaning: "γ, weight of the model's loss in the steps of S",
+        search: &[1.0, 100.0],
+    },
     Setting { name: "distance", meaning: "δ, weight of ‖S − A‖²", search: &[] },
     Setting { name: "l1", meaning: "α, weight of ‖S‖₁", search: &[5e-4, 5e-2] },
     Setting { name: "nuclear", meaning: "β, weight of the nuclear norm", search: &[0.0, 1.5, 3.0] },
-    Setting { name: "smoothness", meaning: "λ, weight of the smoothness of features", search: &[0.0, 1e-3, 1.0] },
+    Setting {
+        name: "smoothness",
+        meaning: "λ, weight of the smoothness of features",
+        search: &[0.0, 1e-3, 1.0],
+    },
     Setting {
         name: "exact",
         meaning: "true: shrink every singular value (seconds to minutes each time), false: the leading ones",

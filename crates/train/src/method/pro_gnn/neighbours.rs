@@ -25,7 +25,8 @@ pub(super) fn nearest(threads: &Threads, features: &Features, count: usize) -> V
                 to_unit_length(&mut unit[row[0]..row[1]]);
             }
             let (offsets, columns) = (sparse.offsets().to_vec(), sparse.columns().to_vec());
-            let Ok(unit) = edgepace_graph::SparseFeatures::trusted(nodes, sparse.cols(), offsets, columns, unit)
+            let Ok(unit) =
+                edgepace_graph::SparseFeatures::trusted(nodes, sparse.cols(), offsets, columns, unit)
             else {
                 return out;
             };

@@ -166,7 +166,8 @@ mod tests {
         let mut start = Vec::new();
         let exact = after(&Shrinkage::exact(&s, NODES, THRESHOLD).unwrap(), &s);
         for _ in 0..2 {
-            let shrinkage = Shrinkage::leading(&threads, &operator, (NODES, THRESHOLD), 1, &mut start).unwrap();
+            let shrinkage =
+                Shrinkage::leading(&threads, &operator, (NODES, THRESHOLD), 1, &mut start).unwrap();
             for (i, (leading, exact)) in after(&shrinkage, &s).iter().zip(&exact).enumerate() {
                 assert!((leading - exact).abs() < 1e-4, "{i}: {leading} {exact}");
             }
@@ -183,7 +184,8 @@ mod tests {
         for _ in 0..200 {
             Shrinkage::leading(&threads, &operator, (2, THRESHOLD), 1, &mut start).unwrap();
         }
-        let shrunk = after(&Shrinkage::leading(&threads, &operator, (2, THRESHOLD), 1, &mut start).unwrap(), &s);
+        let shrunk =
+            after(&Shrinkage::leading(&threads, &operator, (2, THRESHOLD), 1, &mut start).unwrap(), &s);
         let sizes = |m: &[f32]| {
             let m = Mat::<f64>::from_fn(NODES, NODES, |i, j| f64::from(m[i * NODES + j]));
             m.svd().unwrap().S().column_vector().iter().copied().collect::<Vec<f64>>()
