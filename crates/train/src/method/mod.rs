@@ -314,14 +314,21 @@ pub(crate) fn make(config: &RunConfig, seed: u64) -> Result<Box<dyn Method>, Tra
     (method.make)(config, seed)
 }
 
+/// The bytes that a run needs beside what plain training does; none where that is little.
+///
+/// # Errors
+/// There is no such method.
+pub fn memory_estimate(dataset: &Dataset, config: &RunConfig) -> Result<Option<u64>, TrainError> {
+    Ok(find(&config.method)?.memory.map(|estimate| estimate(dataset, config)))
+}
+
 /// Refuses a run that needs more memory than there is, before anything is made for it.
 ///
 /// # Errors
 /// Says how much it needs, how much there is, and what to do instead.
 pub fn check_memory(dataset: &Dataset, config: &RunConfig) -> Result<(), TrainError> {
     let method = find(&config.method)?;
-    let Some(estimate) = method.memory else { return Ok(()) };
-    let needed = estimate(dataset, config);
+    let Some(needed) = memory_estimate(dataset, config)? else { return Ok(()) };
     match available_bytes() {
         Some(available) if needed > available => Err(TrainError::Memory {
             method: method.name.into(),

@@ -3,6 +3,7 @@ mod audit;
 mod config;
 mod corners;
 mod curriculum;
+mod pro_gnn;
 mod runs;
 mod sets;
 mod spectral;

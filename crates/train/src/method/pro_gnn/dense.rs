@@ -260,7 +260,7 @@ impl State {
 const BLOCK: usize = 16;
 
 /// The scales of the smoothness for S.
-fn update_scales<T: Real>(
+pub(super) fn update_scales<T: Real>(
     threads: &Threads,
     own: &[T],
     similarities: &[T],
@@ -290,7 +290,7 @@ fn sum<T: Real>(numbers: impl Iterator<Item = T>) -> T {
 }
 
 /// S − rate · gradient of the smooth terms, on all entries; the diagonal stays 0.
-fn smooth_step<T: Real>(
+pub(super) fn smooth_step<T: Real>(
     threads: &Threads,
     terms: &Terms<T>,
     adjacency: &Graph,

@@ -15,6 +15,8 @@ mod proximal;
 mod smoothness;
 mod sparse;
 mod terms;
+#[cfg(test)]
+mod tests;
 
 pub(super) use dense::{
     SETTINGS as DENSE_SETTINGS, defaults as dense_defaults, make as make_dense, memory as dense_memory,

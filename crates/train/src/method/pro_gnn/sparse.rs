@@ -145,8 +145,8 @@ struct State {
 }
 
 /// The entries of S that may differ from 0.
-struct Support {
-    graph: Arc<Graph>,
+pub(super) struct Support {
+    pub(super) graph: Arc<Graph>,
     targets: Vec<u32>,
     /// A, by edge: 1 for an edge of the dataset, in either direction.
     adjacency: Vec<f32>,
@@ -154,7 +154,7 @@ struct Support {
 
 impl Support {
     /// The edges of `graph` and of each node's nearest neighbours.
-    fn new(graph: &Graph, neighbours: &[u32], count: usize) -> Result<Self, TrainError> {
+    pub(super) fn new(graph: &Graph, neighbours: &[u32], count: usize) -> Result<Self, TrainError> {
         let (mut a, mut b) = (graph.sources().to_vec(), graph.targets());
         for (at, &neighbour) in neighbours.iter().enumerate().filter(|(_, n)| **n != NOBODY) {
             a.push(neighbour);
@@ -170,7 +170,7 @@ impl Support {
         Ok(Self { graph: Arc::new(support), targets, adjacency })
     }
 
-    fn ends(&self, edge: usize) -> (usize, usize) {
+    pub(super) fn ends(&self, edge: usize) -> (usize, usize) {
         (self.targets[edge] as usize, self.graph.sources()[edge] as usize)
     }
 }
@@ -284,7 +284,14 @@ impl State {
 
 impl<T: edgepace_nn::Real> Scales<T> {
     /// The scales for S on edges.
-    fn of_edges(&mut self, threads: &Threads, graph: &Graph, own: &[T], similarities: &[T], weights: &[T]) {
+    pub(super) fn of_edges(
+        &mut self,
+        threads: &Threads,
+        graph: &Graph,
+        own: &[T],
+        similarities: &[T],
+        weights: &[T],
+    ) {
         let degree = |i: usize| weights[graph.in_edges(i)].iter().copied().sum();
         let weighted = |i: usize, r: &[T]| {
             graph.in_edges(i).map(|e| weights[e] * similarities[e] * r[graph.sources()[e] as usize]).sum()
@@ -294,7 +301,7 @@ impl<T: edgepace_nn::Real> Scales<T> {
 }
 
 /// S − rate · gradient of the smooth terms; both directions of an edge become the same bits.
-fn smooth_step<T: edgepace_nn::Real>(
+pub(super) fn smooth_step<T: edgepace_nn::Real>(
     threads: &Threads,
     terms: &Terms<T>,
     support: &Support,
