@@ -79,13 +79,14 @@ pub(crate) fn save(path: &Path, dataset: &str, run: &Finished) -> Result<()> {
         .parameters()
         .map(|part| (part.name.to_owned(), Dtype::F32, vec![part.rows, part.columns], bytes(part.values)))
         .collect();
-    if let Some(graph) = &best.structure.graph {
+    let structure = best.structure.as_edges(run.dataset.graph().nodes())?;
+    if let Some(graph) = &structure.graph {
         for (name, ids) in [(SOURCES, graph.sources()), (TARGETS, &graph.targets()[..])] {
             let bytes = ids.iter().flat_map(|id| id.to_le_bytes()).collect();
             parts.push((name.to_owned(), Dtype::U32, vec![ids.len()], bytes));
         }
     }
-    if let Some(weights) = &best.structure.weights {
+    if let Some(weights) = &structure.weights {
         parts.push((EDGE_WEIGHTS.to_owned(), Dtype::F32, vec![weights.len()], bytes(weights)));
     }
     let views: Vec<(&str, TensorView<'_>)> = parts

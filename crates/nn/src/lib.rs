@@ -62,6 +62,6 @@ pub use meter::{Kernel, Meter, Work};
 pub use model::{Extra, Model, StructureId};
 pub use parameters::Parameter;
 pub use real::Real;
-pub use tall::{Packed, gram, tall_product};
+pub use tall::{Packed, add_product, gram, tall_product};
 pub use task::Task;
 pub use threads::Threads;

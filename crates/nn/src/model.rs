@@ -193,6 +193,45 @@ impl<T: Real> Model<T> {
         Ok(StructureId(number))
     }
 
+    /// Adds a structure with a weight for every pair of nodes, at first 1 where the graph that it works on now has an edge in
+    /// either direction: for methods that learn the whole matrix. Nodes² numbers, as many again for the gradient.
+    ///
+    /// [`Model::matrix`] shows it, [`Model::update_matrix`] changes it; it has no edges, and takes no edge weights.
+    ///
+    /// # Errors
+    /// The backbone is PNA, which takes minima and maxima over edges, or the MLP, which has none.
+    pub fn add_dense_structure(&mut self) -> Result<StructureId, NnError> {
+        let backbone = self.config.backbone;
+        if matches!(backbone, Backbone::Pna | Backbone::Mlp) {
+            return Err(NnError::Config {
+                field: "backbone",
+                found: backbone.name().into(),
+                expected: "gcn, gin or sage on a dense structure",
+            });
+        }
+        let number = self.structures.len();
+        let structure = Structure::dense(&self.threads, self.graph(), normalisation(&self.config), number)?;
+        self.structures.push((Arc::clone(structure.graph()), structure));
+        Ok(StructureId(number))
+    }
+
+    /// The weights of all pairs of nodes, row-major, if the structure that it works on now is dense.
+    pub fn matrix(&self) -> Option<&[T]> {
+        self.structures[self.current.0].1.matrix()
+    }
+
+    /// Changes the weights of all pairs of nodes: `change` gets them, and the latest gradient by them if one was asked for
+    /// (each entry on its own; empty otherwise). It must leave a symmetric matrix with a diagonal of zeros. Nothing happens
+    /// on a structure that is not dense.
+    ///
+    /// # Errors
+    /// A weight is negative or not finite then.
+    pub fn update_matrix(&mut self, change: impl FnOnce(&mut [T], &[T])) -> Result<(), NnError> {
+        let gradient = if self.gradients.latest.edges { &self.gradients.edges.values[..] } else { &[] };
+        let structure = &mut self.structures[self.current.0].1;
+        Ok(structure.update_matrix(&self.threads, |weights| change(weights, gradient))?)
+    }
+
     /// The model on one of its structures, which stays until the next call.
     ///
     /// # Panics
@@ -491,7 +530,7 @@ impl<T: Real> Model<T> {
         if extra.edges {
             structure.weight_gradient(&self.threads, &mut gradients.edges);
             // The MLP propagates along no edge, so its loss moves with none of the weights.
-            gradients.edges.values.resize(graph.edges(), T::ZERO);
+            gradients.edges.values.resize(structure.weights().max(graph.edges()), T::ZERO);
         }
     }
 }

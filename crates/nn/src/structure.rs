@@ -1,10 +1,13 @@
 //! A graph with edge weights, normalised for a backbone: the linear map along edges that its layers share.
 
+mod dense;
+
 use std::ops::Range;
 use std::sync::Arc;
 
 use edgepace_graph::{Graph, GraphError, Transpose, check_weights};
 
+use crate::kernels::dense::Panels;
 use crate::kernels::finish::Finish;
 use crate::kernels::sddmm::{row_dots, sddmm};
 use crate::kernels::spmm::{Csr, Start, spmm};
@@ -13,6 +16,9 @@ use crate::meter::Kernel;
 use crate::real::Real;
 use crate::simd::with_simd;
 use crate::threads::Threads;
+
+pub(crate) use dense::Dense;
+use dense::Factors;
 
 /// How edge weights w become the values v of the propagation (P x)_i = r_i x_i + Σ_e v_e x_source(e).
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -82,6 +88,8 @@ pub(crate) struct Structure<T> {
     root: Vec<T>,
     /// Σ w over the in-edges of each node.
     degrees: Vec<T>,
+    /// A weight for every pair of nodes, in place of the edges: the graph then has none.
+    dense: Option<Dense<T>>,
     /// Its number among the structures of its model, and how often it changed: what was propagated carries both.
     number: usize,
     version: u64,
@@ -92,10 +100,16 @@ pub(crate) struct Structure<T> {
 pub(crate) struct ValueGradient<T> {
     pub(crate) values: Vec<T>,
     pub(crate) root: Vec<T>,
+    /// The same for a dense structure.
+    factors: Factors<T>,
 }
 
 impl<T: Real> ValueGradient<T> {
     pub(crate) fn reset(&mut self, structure: &Structure<T>) {
+        self.factors.reset();
+        if structure.dense.is_some() {
+            return;
+        }
         self.values.clear();
         self.values.resize(structure.graph.edges(), T::ZERO);
         self.root.clear();
@@ -121,11 +135,49 @@ impl<T: Real> Structure<T> {
             reverse_values: zeros(edges),
             root: zeros(nodes),
             degrees: zeros(nodes),
+            dense: None,
             number,
             version: 0,
         };
         structure.normalise(threads, |_| T::ONE);
         structure
+    }
+
+    /// A weight for every pair of nodes, at first those of `graph`.
+    pub(crate) fn dense(
+        threads: &Threads,
+        graph: &Graph,
+        normalisation: Normalisation,
+        number: usize,
+    ) -> Result<Self, GraphError> {
+        let alone = Arc::new(Graph::from_edges(graph.nodes(), &[], &[])?);
+        let dense = Some(Dense::new(threads, graph, normalisation));
+        Ok(Self { dense, ..Self::new(threads, alone, normalisation, number) })
+    }
+
+    /// The weights of all pairs, if it is dense: nodes × nodes.
+    pub(crate) fn matrix(&self) -> Option<&[T]> {
+        self.dense.as_ref().map(Dense::weights)
+    }
+
+    /// Changes the weights of all pairs in place. Nothing to do for a structure of edges.
+    pub(crate) fn update_matrix(
+        &mut self,
+        threads: &Threads,
+        change: impl FnOnce(&mut [T]),
+    ) -> Result<(), GraphError> {
+        self.version += 1;
+        self.dense.as_mut().map_or(Ok(()), |dense| dense.update(threads, change))
+    }
+
+    /// The graph whose edges it has.
+    pub(crate) fn graph(&self) -> &Arc<Graph> {
+        &self.graph
+    }
+
+    /// How many weights it has.
+    pub(crate) fn weights(&self) -> usize {
+        self.matrix().map_or(self.graph.edges(), <[T]>::len)
     }
 
     pub(crate) fn number(&self) -> usize {
@@ -230,10 +282,14 @@ impl<T: Real> Structure<T> {
     pub(crate) fn propagate(
         &self,
         threads: &Threads,
+        panels: &mut Panels<T>,
         (rows, width): (&[T], usize),
         out: &mut [T],
         finish: Finish<'_, T>,
     ) {
+        if let Some(dense) = &self.dense {
+            return dense.propagate(threads, panels, (rows, width), out, finish);
+        }
         spmm(threads, Kernel::Propagate, self.in_edges(), (rows, width), self.diagonal(rows), out, finish);
     }
 
@@ -241,10 +297,14 @@ impl<T: Real> Structure<T> {
     pub(crate) fn propagate_back(
         &self,
         threads: &Threads,
+        panels: &mut Panels<T>,
         (rows, width): (&[T], usize),
         out: &mut [T],
         finish: Finish<'_, T>,
     ) {
+        if let Some(dense) = &self.dense {
+            return dense.propagate_back(threads, panels, (rows, width), out, finish);
+        }
         spmm(threads, Kernel::Propagate, self.out_edges(), (rows, width), self.diagonal(rows), out, finish);
     }
 
@@ -264,6 +324,9 @@ impl<T: Real> Structure<T> {
         (x, d_y, width): (&[T], &[T], usize),
         gradient: &mut ValueGradient<T>,
     ) {
+        if let Some(dense) = &self.dense {
+            return dense.add_value_gradient((x, d_y, width), &mut gradient.factors);
+        }
         let edges = self.in_edges();
         sddmm(threads, (edges.offsets, edges.columns), (d_y, x, width), &mut gradient.values);
         if self.normalisation == Normalisation::Symmetric {
@@ -277,9 +340,12 @@ impl<T: Real> Structure<T> {
     /// - Mean: (g_e − Σ g v over the in-edges of i) / s_i.
     /// - Sum, Plain: g_e.
     pub(crate) fn weight_gradient(&self, threads: &Threads, gradient: &mut ValueGradient<T>) {
+        let ValueGradient { values: g, root: g_root, factors } = gradient;
+        if let Some(dense) = &self.dense {
+            return dense.weight_gradient(threads, factors, g);
+        }
         let offsets = self.graph.offsets();
         let edges = self.in_edges();
-        let ValueGradient { values: g, root: g_root } = gradient;
         match self.normalisation {
             Normalisation::Sum { .. } | Normalisation::Plain => {}
             Normalisation::Mean => {

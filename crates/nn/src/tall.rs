@@ -44,6 +44,16 @@ pub fn tall_product<T: Real>(threads: &Threads, a: &[T], b: &Packed<T>, out: &mu
     matmul(threads, a, &b.0, out, Output::Set, Finish::Keep);
 }
 
+/// out += a · b, otherwise as [`tall_product`].
+///
+/// # Panics
+/// When `a` and `out` have not the same number of rows.
+pub fn add_product<T: Real>(threads: &Threads, a: &[T], b: &Packed<T>, out: &mut [T]) {
+    let (depth, columns) = b.0.shape();
+    assert_eq!(a.len() * columns, out.len() * depth, "as many rows out as in");
+    matmul(threads, a, &b.0, out, Output::Add, Finish::Keep);
+}
+
 /// out = aᵀ · b in `f64`: `a` rows × k, `b` rows × n, `out` k × n, all row-major.
 ///
 /// Products of `f32` are exact in `f64`, so the sum has 29 bits more than its terms: enough to orthonormalise through it.

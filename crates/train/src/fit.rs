@@ -86,22 +86,23 @@ fn evaluate(
         });
         if better {
             let kept = best.take();
-            let (mut parameters, mut logits) =
-                kept.map_or_else(Default::default, |kept| (kept.parameters, kept.logits));
+            let (mut parameters, mut logits, matrix) = kept.map_or_else(Default::default, |kept| {
+                (kept.parameters, kept.logits, kept.structure.matrix.unwrap_or_default())
+            });
             logits.clear();
             for node in 0..session.graph.nodes() {
                 logits.extend_from_slice(evaluation.logits(node));
             }
             parameters.clear();
             parameters.extend_from_slice(session.model.parameter_values());
-            *best = Some(Best {
-                epoch,
-                validation,
-                evaluated_on: on.name,
-                parameters,
-                structure: method.kept(on),
-                logits,
-            });
+            let mut structure = method.kept(on);
+            if let Some(now) = session.model.matrix() {
+                let mut matrix = matrix;
+                matrix.clear();
+                matrix.extend_from_slice(now);
+                structure.matrix = Some(matrix);
+            }
+            *best = Some(Best { epoch, validation, evaluated_on: on.name, parameters, structure, logits });
         }
     }
     Ok(of_epoch)

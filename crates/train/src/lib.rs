@@ -22,7 +22,7 @@ pub use linalg::{Operator, Svd, SvdConfig, truncated_svd};
 pub use memory::{available_bytes, peak_bytes};
 pub use method::{
     EdgeReport, EvaluatedOn, Kept, METHODS, Method, MethodInfo, Setting, Update, check_memory,
-    find as find_method,
+    find as find_method, memory_estimate,
 };
 pub use prepare::Preparation;
 pub use run::{RunResult, Trained, run};

@@ -39,7 +39,7 @@ pub(crate) enum Output<'a, T> {
 
 /// A small matrix, packed into column panels that the register tile reads in order: panels of 16 columns, then of
 /// 8, the last one filled up with zeros.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(crate) struct Panels<T> {
     values: Vec<T>,
     depth: usize,
@@ -55,6 +55,11 @@ impl<T: Real> Panels<T> {
     /// Packs the transpose of the row-major `matrix` (`columns` × `depth`).
     pub(crate) fn pack_transposed(&mut self, matrix: &[T], depth: usize, columns: usize) {
         self.fill(depth, columns, |row, column| matrix[column * depth + row]);
+    }
+
+    /// Packs the row-major `matrix` with row i scaled by `scale[i]`; its depth is the number of scales.
+    pub(crate) fn pack_scaled(&mut self, matrix: &[T], scale: &[T], columns: usize) {
+        self.fill(scale.len(), columns, |row, column| scale[row] * matrix[row * columns + column]);
     }
 
     /// Depth and columns.

@@ -2,7 +2,7 @@
 //!
 //! P(X · W) = P(X) · W. Which order is cheaper depends on the widths; what stays the same from call to call is kept:
 //! - map first: X · W of constant features is kept while the parameters stay. Evaluation leaves it behind for the next
-//!   training step, so one product an epoch is enough.
+//!   training step, so one product an epoch is enough. So is P(X · W) on a dense structure, where it costs most.
 //! - propagate first: P(X) of constant features is kept while the edge weights stay, and needs no backward pass.
 
 use crate::inputs::{Input, Matrix, Scratch};
@@ -14,7 +14,9 @@ use crate::layers::{Activation, Context, Wanted};
 use crate::memory::ensure;
 use crate::meter::Kernel;
 use crate::real::Real;
+use crate::simd::with_simd;
 use crate::structure::Structure;
+use crate::threads::Threads;
 
 /// The linear maps of the layer: W on what comes along edges, R (if any) on the node itself.
 #[derive(Clone, Copy)]
@@ -47,6 +49,9 @@ pub(crate) struct Propagated<T> {
     /// X · R, kept with it.
     root_product: Vec<T>,
     product_of: Option<(u64, usize)>,
+    /// P(X · W) on a dense structure, kept while neither parameters nor structure change.
+    spread: Vec<T>,
+    spread_of: Option<(u64, usize, usize, u64)>,
     /// P(X) (propagate first), by the number of the structure, so that structures can take turns.
     mixed: Vec<Mixed<T>>,
     /// The gradient by `product` or `mixed`.
@@ -90,11 +95,21 @@ impl<T: Real> Propagated<T> {
                 if !kept {
                     input.times(threads, &mut self.scratch, (maps.edges, width), product, Finish::Keep);
                 }
-                if let Some(root) = maps.root {
+                if let (Some(root), false) = (maps.root, kept) {
                     let root_product = ensure(&mut self.root_product, input.rows * width);
-                    if !kept {
-                        input.times(threads, &mut self.scratch, (root, width), root_product, Finish::Keep);
+                    input.times(threads, &mut self.scratch, (root, width), root_product, Finish::Keep);
+                }
+                let root_product = maps.root.map(|_| &self.root_product[..input.rows * width]);
+                if structure.matrix().is_some() {
+                    let spread = ensure(&mut self.spread, input.rows * width);
+                    let of = Some((version, width, structure.number(), structure.version()));
+                    if !(kept && self.spread_of == of) {
+                        let panels = &mut self.scratch.panels;
+                        structure.propagate(threads, panels, (product, width), spread, Finish::Keep);
+                        self.spread_of = of.filter(|_| input.constant);
                     }
+                    finish_sum(threads, (spread, width), root_product, out, finish);
+                } else if let Some(root_product) = root_product {
                     out.copy_from_slice(root_product);
                     spmm(
                         threads,
@@ -106,7 +121,7 @@ impl<T: Real> Propagated<T> {
                         finish,
                     );
                 } else {
-                    structure.propagate(threads, (product, width), out, finish);
+                    structure.propagate(threads, &mut self.scratch.panels, (product, width), out, finish);
                 }
                 self.product_of = Some((version, width));
             }
@@ -121,7 +136,8 @@ impl<T: Real> Propagated<T> {
                 let Mixed { rows: mixed, version } = &mut self.mixed[place];
                 let mixed = ensure(mixed, input.rows * input.columns);
                 if !(input.constant && *version == Some(structure.version())) {
-                    structure.propagate(threads, (rows, input.columns), mixed, Finish::Keep);
+                    let panels = &mut self.scratch.panels;
+                    structure.propagate(threads, panels, (rows, input.columns), mixed, Finish::Keep);
                     *version = Some(structure.version());
                 }
                 let last = if maps.root.is_some() { Finish::Keep } else { finish };
@@ -162,7 +178,13 @@ impl<T: Real> Propagated<T> {
                     structure.add_value_gradient(threads, (product, d_out, width), edges);
                 }
                 let d_product = ensure(&mut self.gradient, input.rows * width);
-                structure.propagate_back(threads, (d_out, width), d_product, Finish::Keep);
+                structure.propagate_back(
+                    threads,
+                    &mut scratch.panels,
+                    (d_out, width),
+                    d_product,
+                    Finish::Keep,
+                );
                 input.transposed_times(threads, scratch, (d_product, width), gradients.edges);
                 if let Some(d_input) = &mut d_input {
                     scratch.panels.pack_transposed(maps.edges, width, input.columns);
@@ -191,7 +213,8 @@ impl<T: Real> Propagated<T> {
                 }
                 if let Some(d_input) = &mut d_input {
                     let gradient = (&*d_mixed, input.columns);
-                    structure.propagate_back(threads, gradient, d_input.out, last(d_input.finish));
+                    let (panels, finish) = (&mut scratch.panels, last(d_input.finish));
+                    structure.propagate_back(threads, panels, gradient, d_input.out, finish);
                 }
             }
         }
@@ -205,4 +228,31 @@ impl<T: Real> Propagated<T> {
 /// Only what is propagated from constant features outlives the pass, and so needs a place per structure.
 fn mixed_place<T: Real>(input: &Input<'_, T>, structure: &Structure<T>) -> usize {
     if input.constant { structure.number() } else { 0 }
+}
+
+/// out = finish(rows [+ more]).
+fn finish_sum<T: Real>(
+    threads: &Threads,
+    (rows, width): (&[T], usize),
+    more: Option<&[T]>,
+    out: &mut [T],
+    finish: Finish<'_, T>,
+) {
+    threads.rows(out, width, 256, |first, out| {
+        let at = first * width;
+        out.copy_from_slice(&rows[at..][..out.len()]);
+        with_simd(
+            #[inline(always)]
+            || {
+                for (i, row) in out.chunks_exact_mut(width).enumerate() {
+                    if let Some(more) = more {
+                        for (y, &more) in row.iter_mut().zip(&more[at + i * width..]) {
+                            *y += more;
+                        }
+                    }
+                    finish.apply(first + i, row);
+                }
+            },
+        );
+    });
 }

@@ -1,6 +1,7 @@
 //! Claims about models as a caller sees them, one module per subject. Layers are proven inside the crate.
 
 mod bad_input;
+mod dense;
 mod determinism;
 mod gradients;
 mod initialisation;

@@ -103,7 +103,13 @@ pub fn truncated_svd(
 }
 
 /// `start` in the first columns, uniform random numbers in the others.
-fn first_block(threads: &Threads, rows: usize, width: usize, seed: u64, start: Option<&[f32]>) -> Vec<f32> {
+pub(super) fn first_block(
+    threads: &Threads,
+    rows: usize,
+    width: usize,
+    seed: u64,
+    start: Option<&[f32]>,
+) -> Vec<f32> {
     let stream = Stream::new(seed, Purpose::Spectrum, 0);
     let mut block = vec![0.0; rows * width];
     let start = start.unwrap_or_default();

@@ -2,6 +2,7 @@
 
 mod gnn_svd;
 mod nodes;
+mod pro_gnn;
 mod prune;
 mod rcl;
 mod vanilla;
@@ -43,6 +44,25 @@ pub struct Kept {
     pub weights: Option<Arc<[f32]>>,
     /// The weights in the second layer, where they are others than in the first.
     pub second: Option<Arc<[f32]>>,
+    /// A weight for every pair of nodes, nodes × nodes, in place of a graph. The loop fills it in.
+    pub matrix: Option<Vec<f32>>,
+}
+
+impl Kept {
+    /// The same with its matrix, if it has one, as a graph of the pairs that have a weight.
+    ///
+    /// # Errors
+    /// More pairs than a graph can number.
+    pub fn as_edges(&self, nodes: usize) -> Result<Kept, TrainError> {
+        let Some(matrix) = &self.matrix else { return Ok(self.clone()) };
+        let entries = || matrix.iter().enumerate().filter(|(_, weight)| **weight > 0.0);
+        let sources: Vec<u32> = entries().map(|(at, _)| (at % nodes) as u32).collect();
+        let targets: Vec<u32> = entries().map(|(at, _)| (at / nodes) as u32).collect();
+        // Entries come by target and then by source: the order of edge ids.
+        let graph = Graph::from_edges(nodes, &sources, &targets)?;
+        let weights = entries().map(|(_, &weight)| weight).collect();
+        Ok(Kept { graph: Some(Arc::new(graph)), weights: Some(weights), ..Kept::default() })
+    }
 }
 
 /// Something that proposes a structure (and node weights) for the next epoch and learns from how training goes.
@@ -120,6 +140,17 @@ pub struct EdgeReport {
     pub first_epoch: Vec<u32>,
     /// Its weight at the end.
     pub weight: Vec<f32>,
+}
+
+impl EdgeReport {
+    /// That of a method that learns weights in [0, 1]: what is left out is hard.
+    pub(crate) fn of_weights(weights: &[f32]) -> Self {
+        EdgeReport {
+            difficulty: weights.iter().map(|weight| 1.0 - weight).collect(),
+            first_epoch: vec![0; weights.len()],
+            weight: weights.to_vec(),
+        }
+    }
 }
 
 /// Makes a method with the settings of a run and its seed.
@@ -303,6 +334,22 @@ pub const METHODS: &[MethodInfo] = &[
         (gnn_svd::SETTINGS, gnn_svd::defaults),
         gnn_svd::make,
     ),
+    MethodInfo {
+        backbones: &["gcn", "gin", "sage"],
+        memory: Some(pro_gnn::dense_memory),
+        ..structure_learning(
+            "pro-gnn",
+            "Pro-GNN: a sparse, low-rank, smooth matrix of all pairs",
+            (pro_gnn::DENSE_SETTINGS, pro_gnn::dense_defaults),
+            pro_gnn::make_dense,
+        )
+    },
+    structure_learning(
+        "pro-gnn-sparse",
+        "Pro-GNN on the edges and neighbours by features",
+        (pro_gnn::SPARSE_SETTINGS, pro_gnn::sparse_defaults),
+        pro_gnn::make_sparse,
+    ),
     node_curriculum(
         "clnode",
         "CLNode: training nodes with clear neighbourhoods first",
@@ -378,14 +425,21 @@ pub(crate) fn make(config: &RunConfig, seed: u64) -> Result<Box<dyn Method>, Tra
     (method.make)(config, seed)
 }
 
+/// The bytes that a run needs beside what plain training does; none where that is little.
+///
+/// # Errors
+/// There is no such method.
+pub fn memory_estimate(dataset: &Dataset, config: &RunConfig) -> Result<Option<u64>, TrainError> {
+    Ok(find(&config.method)?.memory.map(|estimate| estimate(dataset, config)))
+}
+
 /// Refuses a run that needs more memory than there is, before anything is made for it.
 ///
 /// # Errors
 /// Says how much it needs, how much there is, and what to do instead.
 pub fn check_memory(dataset: &Dataset, config: &RunConfig) -> Result<(), TrainError> {
     let method = find(&config.method)?;
-    let Some(estimate) = method.memory else { return Ok(()) };
-    let needed = estimate(dataset, config);
+    let Some(needed) = memory_estimate(dataset, config)? else { return Ok(()) };
     match available_bytes() {
         Some(available) if needed > available => Err(TrainError::Memory {
             method: method.name.into(),

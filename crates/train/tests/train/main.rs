@@ -4,6 +4,7 @@ mod config;
 mod corners;
 mod curriculum;
 mod methods;
+mod pro_gnn;
 mod pruning;
 mod runs;
 mod sets;

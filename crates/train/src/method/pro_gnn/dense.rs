@@ -1,0 +1,345 @@
+//! S as a whole matrix: nodes² numbers, as in the paper.
+
+use std::sync::Arc;
+
+use edgepace_graph::{Dataset, Graph};
+use edgepace_nn::{Extra, Real, StructureId, Threads};
+use serde::{Deserialize, Serialize};
+use toml::Table;
+
+use super::proximal::{Shrinkage, Symmetric};
+use super::smoothness::{Scales, similarities};
+use super::terms::{Terms, check_counts, check_weights};
+use crate::config::{RunConfig, to_table};
+use crate::error::TrainError;
+use crate::event::Listener;
+use crate::method::{EdgeReport, EvaluatedOn, Method, Setting};
+use crate::session::Session;
+
+/// Settings of `pro-gnn`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct DenseSettings {
+    inner: usize,
+    structure_lr: f64,
+    gnn: f64,
+    distance: f64,
+    l1: f64,
+    nuclear: f64,
+    smoothness: f64,
+    exact: bool,
+    rank: usize,
+    nuclear_every: usize,
+}
+
+impl Default for DenseSettings {
+    fn default() -> Self {
+        Self {
+            inner: 2,
+            structure_lr: 0.01,
+            gnn: 1.0,
+            distance: 1.0,
+            l1: 5e-4,
+            nuclear: 1.5,
+            smoothness: 1e-3,
+            exact: false,
+            rank: 56,
+            nuclear_every: 5,
+        }
+    }
+}
+
+/// What each of them means.
+pub(crate) const SETTINGS: &[Setting] = &[
+    Setting { name: "inner", meaning: "steps of the model for each of S, at least 1", search: &[] },
+    Setting { name: "structure_lr", meaning: "step size of S, at least 0", search: &[0.01, 0.1] },
+    Setting {
+        name: "gnn",
+        meaning: "γ, weight of the model's loss in the steps of S",
+        search: &[1.0, 100.0],
+    },
+    Setting { name: "distance", meaning: "δ, weight of ‖S − A‖²", search: &[] },
+    Setting { name: "l1", meaning: "α, weight of ‖S‖₁", search: &[5e-4, 5e-2] },
+    Setting { name: "nuclear", meaning: "β, weight of the nuclear norm", search: &[0.0, 1.5, 3.0] },
+    Setting {
+        name: "smoothness",
+        meaning: "λ, weight of the smoothness of features",
+        search: &[0.0, 1e-3, 1.0],
+    },
+    Setting {
+        name: "exact",
+        meaning: "true: shrink every singular value (seconds to minutes each time), false: the leading ones",
+        search: &[],
+    },
+    Setting { name: "rank", meaning: "how many singular values are shrunk without `exact`", search: &[] },
+    Setting {
+        name: "nuclear_every",
+        meaning: "steps of S for one proximal step of the nuclear norm, which then goes so much further",
+        search: &[],
+    },
+];
+
+/// The defaults.
+pub(crate) fn defaults() -> Result<Table, TrainError> {
+    to_table(&DenseSettings::default())
+}
+
+/// The method with the settings of a run.
+pub(crate) fn make(config: &RunConfig, seed: u64) -> Result<Box<dyn Method>, TrainError> {
+    let settings: DenseSettings = config.settings_over(&DenseSettings::default())?;
+    settings.check()?;
+    Ok(Box::new(ProGnn { settings, seed, state: None }))
+}
+
+/// The bytes of a run: S, its gradient, similarities of features, and S at the best epoch; eigenvectors where they are exact.
+pub(crate) fn memory(dataset: &Dataset, config: &RunConfig) -> u64 {
+    let exact = config.settings_over(&DenseSettings::default()).is_ok_and(|settings| settings.exact);
+    let matrices = if exact { 4 + EXACT_MATRICES } else { 4 };
+    let nodes = dataset.graph().nodes() as u64;
+    nodes.saturating_mul(nodes).saturating_mul(matrices * size_of::<f32>() as u64)
+}
+
+/// A copy of S, its eigenvectors and their scaled copies, and what the decomposition works in.
+const EXACT_MATRICES: u64 = 5;
+
+impl DenseSettings {
+    fn check(&self) -> Result<(), TrainError> {
+        check_weights(&[
+            ("structure_lr", self.structure_lr),
+            ("gnn", self.gnn),
+            ("distance", self.distance),
+            ("l1", self.l1),
+            ("nuclear", self.nuclear),
+            ("smoothness", self.smoothness),
+        ])?;
+        check_counts(&[("inner", self.inner), ("rank", self.rank), ("nuclear_every", self.nuclear_every)])
+    }
+
+    fn terms(&self) -> Terms<f32> {
+        Terms {
+            rate: self.structure_lr as f32,
+            gnn: self.gnn as f32,
+            distance: self.distance as f32,
+            l1: self.l1 as f32,
+            smoothness: self.smoothness as f32,
+        }
+    }
+}
+
+struct ProGnn {
+    settings: DenseSettings,
+    seed: u64,
+    /// Made at the start.
+    state: Option<State>,
+}
+
+struct State {
+    structure: StructureId,
+    /// A with both directions of every edge.
+    adjacency: Arc<Graph>,
+    /// K of all pairs; empty where the smoothness has no weight.
+    similarities: Vec<f32>,
+    /// K_ii.
+    own: Vec<f32>,
+    scales: Scales<f32>,
+    vectors: Vec<f32>,
+    steps: usize,
+    /// Entries above 0.
+    entries: usize,
+    /// S at the dataset's edges.
+    weights: Vec<f32>,
+}
+
+impl Method for ProGnn {
+    fn start(&mut self, session: &mut Session<'_>, _: &mut dyn Listener) -> Result<(), TrainError> {
+        let graph = &session.graph;
+        let adjacency = match graph.twins() {
+            Some(_) => Arc::clone(graph),
+            None => Arc::new(Graph::undirected(graph.nodes(), graph.sources(), &graph.targets())?),
+        };
+        let structure = session.model.on(StructureId::FIRST).add_dense_structure()?;
+        let similarities = if self.settings.smoothness > 0.0 {
+            similarities(session.model.threads(), &session.features)
+        } else {
+            Vec::new()
+        };
+        let nodes = graph.nodes();
+        self.state = Some(State {
+            structure,
+            own: similarities.iter().step_by(nodes + 1).copied().collect(),
+            similarities,
+            scales: Scales::default(),
+            vectors: Vec::new(),
+            steps: 0,
+            entries: adjacency.edges(),
+            weights: vec![1.0; graph.edges()],
+            adjacency,
+        });
+        Ok(())
+    }
+
+    fn step(&mut self, epoch: u32, session: &mut Session<'_>) -> Result<f64, TrainError> {
+        let Some(state) = &mut self.state else { return session.step(StructureId::FIRST, epoch) };
+        if !(epoch as usize + 1).is_multiple_of(self.settings.inner) {
+            return session.step(state.structure, epoch);
+        }
+        let model = session.model.on(state.structure);
+        let loss = model.gradients(&session.task, Some(epoch), Extra { edges: true, inputs: false })?;
+        session.apply()?;
+        state.learn(&self.settings, self.seed, session)?;
+        Ok(loss)
+    }
+
+    fn evaluated_on(&self) -> Vec<EvaluatedOn> {
+        let structure = self.state.as_ref().map_or(StructureId::FIRST, |state| state.structure);
+        vec![EvaluatedOn { structure, name: "learned" }]
+    }
+
+    fn edges_in(&self, _: &Session<'_>) -> usize {
+        self.state.as_ref().map_or(0, |state| state.entries)
+    }
+
+    fn edges(&self) -> Option<EdgeReport> {
+        self.state.as_ref().map(|state| EdgeReport::of_weights(&state.weights))
+    }
+}
+
+impl State {
+    /// One step of S.
+    fn learn(
+        &mut self,
+        settings: &DenseSettings,
+        seed: u64,
+        session: &mut Session<'_>,
+    ) -> Result<(), TrainError> {
+        let terms = settings.terms();
+        let threads = session.model.threads().clone();
+        let nodes = self.adjacency.nodes();
+        self.steps += 1;
+        let shrinks = settings.nuclear > 0.0 && self.steps.is_multiple_of(settings.nuclear_every);
+        let threshold = (settings.structure_lr * settings.nuclear * settings.nuclear_every as f64) as f32;
+        let mut done = Ok(());
+        session.model.update_matrix(|matrix, gradient| {
+            if !self.similarities.is_empty() {
+                update_scales(&threads, &self.own, &self.similarities, matrix, &mut self.scales);
+            }
+            let smooth = (!self.similarities.is_empty()).then_some((&self.similarities[..], &self.scales));
+            smooth_step(&threads, &terms, &self.adjacency, smooth, gradient, matrix);
+            if shrinks {
+                let operator = Symmetric { nodes, values: matrix };
+                let shrinkage = if settings.exact {
+                    Shrinkage::exact(matrix, nodes, threshold)
+                } else {
+                    let wanted = (settings.rank, threshold);
+                    Shrinkage::leading(&threads, &operator, wanted, seed, &mut self.vectors)
+                };
+                done = shrinkage.map(|shrinkage| shrinkage.subtract(&threads, matrix));
+            }
+            shrink_entries(&threads, &terms, nodes, matrix);
+        })?;
+        done?;
+        let Some(matrix) = session.model.matrix() else { return Ok(()) };
+        let graph = &session.graph;
+        for target in 0..nodes {
+            for edge in graph.in_edges(target) {
+                self.weights[edge] = matrix[target * nodes + graph.sources()[edge] as usize];
+            }
+        }
+        let mut counts = vec![0; nodes];
+        threads.rows(&mut counts, 1, BLOCK, |first, counts| {
+            for (i, count) in counts.iter_mut().enumerate() {
+                *count = matrix[(first + i) * nodes..][..nodes].iter().filter(|&&s| s > 0.0).count();
+            }
+        });
+        self.entries = counts.iter().sum();
+        Ok(())
+    }
+}
+
+/// Rows that one thread takes at a time: a cache line of a column.
+const BLOCK: usize = 16;
+
+/// The scales of the smoothness for S.
+pub(super) fn update_scales<T: Real>(
+    threads: &Threads,
+    own: &[T],
+    similarities: &[T],
+    matrix: &[T],
+    scales: &mut Scales<T>,
+) {
+    let nodes = own.len();
+    let row = |values: &'_ [T], i: usize| -> std::ops::Range<usize> {
+        debug_assert_eq!(values.len(), nodes * nodes);
+        i * nodes..(i + 1) * nodes
+    };
+    let degree = |i: usize| sum(matrix[row(matrix, i)].iter().copied());
+    let weighted = |i: usize, r: &[T]| {
+        let of_row = row(matrix, i);
+        sum(matrix[of_row.clone()].iter().zip(&similarities[of_row]).zip(r).map(|((&s, &k), &r)| s * k * r))
+    };
+    scales.update(threads, own, degree, weighted);
+}
+
+/// Eight interleaved partial sums: additions need not wait for each other.
+fn sum<T: Real>(numbers: impl Iterator<Item = T>) -> T {
+    let mut lanes = [T::ZERO; 8];
+    for (at, x) in numbers.enumerate() {
+        lanes[at % 8] += x;
+    }
+    lanes.into_iter().sum()
+}
+
+/// S − rate · gradient of the smooth terms, on all entries; the diagonal stays 0.
+pub(super) fn smooth_step<T: Real>(
+    threads: &Threads,
+    terms: &Terms<T>,
+    adjacency: &Graph,
+    smooth: Option<(&[T], &Scales<T>)>,
+    gradient: &[T],
+    matrix: &mut [T],
+) {
+    let nodes = adjacency.nodes();
+    let half = T::of(0.5);
+    threads.rows(matrix, nodes.max(1), BLOCK, |first, rows| {
+        let count = rows.len() / nodes;
+        // The columns of the gradient that belong to these rows, as rows.
+        let mut transposed = vec![T::ZERO; rows.len()];
+        for j in 0..nodes {
+            for (i, &g) in gradient[j * nodes + first..][..count].iter().enumerate() {
+                transposed[i * nodes + j] = g;
+            }
+        }
+        let mut edges = vec![T::ZERO; nodes];
+        for (i, row) in rows.chunks_exact_mut(nodes).enumerate() {
+            let node = first + i;
+            let neighbours = &adjacency.sources()[adjacency.in_edges(node)];
+            neighbours.iter().for_each(|&j| edges[j as usize] = T::ONE);
+            let (own, other) = (&gradient[node * nodes..][..nodes], &transposed[i * nodes..][..nodes]);
+            let by_gnn = own.iter().zip(other).map(|(&a, &b)| half * (a + b));
+            let entries = row.iter_mut().zip(&edges).zip(by_gnn);
+            match smooth {
+                None => entries.for_each(|((s, &a), g)| *s = terms.moved(*s, a, g, T::ZERO)),
+                Some((similarities, scales)) => {
+                    let similarities = &similarities[node * nodes..][..nodes];
+                    let (q, r) = (scales.q[node], scales.r[node]);
+                    let scales = scales.q.iter().zip(&scales.r).zip(similarities);
+                    for (((s, &a), g), ((&q_j, &r_j), &k)) in entries.zip(scales) {
+                        *s = terms.moved(*s, a, g, half * (q + q_j) - r * r_j * k);
+                    }
+                }
+            }
+            row[node] = T::ZERO;
+            neighbours.iter().for_each(|&j| edges[j as usize] = T::ZERO);
+        }
+    });
+}
+
+/// The proximal step of ‖S‖₁ and the clamp, on all entries; the diagonal becomes 0.
+fn shrink_entries<T: Real>(threads: &Threads, terms: &Terms<T>, nodes: usize, matrix: &mut [T]) {
+    threads.rows(matrix, nodes.max(1), BLOCK, |first, rows| {
+        for (i, row) in rows.chunks_exact_mut(nodes).enumerate() {
+            row.iter_mut().for_each(|s| *s = terms.shrunk(*s));
+            row[first + i] = T::ZERO;
+        }
+    });
+}

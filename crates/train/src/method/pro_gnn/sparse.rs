@@ -1,0 +1,324 @@
+//! S on the graph's edges and the nearest neighbours by features: a few numbers per node.
+//!
+//! The terms are those of the dense form, each on the entries that may differ from 0. The proximal step of the nuclear norm
+//! takes what the leading eigenpairs of S lose away from these entries.
+
+use std::sync::Arc;
+
+use edgepace_graph::Graph;
+use edgepace_nn::{EdgeMatrix, Extra, StructureId, Threads};
+use serde::{Deserialize, Serialize};
+use toml::Table;
+
+use super::neighbours::{NOBODY, nearest};
+use super::proximal::Shrinkage;
+use super::smoothness::{Scales, similarities_at};
+use super::terms::{Terms, check_counts, check_weights};
+use crate::config::{RunConfig, to_table};
+use crate::error::TrainError;
+use crate::event::Listener;
+use crate::method::{EdgeReport, EvaluatedOn, Kept, Method, Setting};
+use crate::session::Session;
+
+/// Settings of `pro-gnn-sparse`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct SparseSettings {
+    neighbours: usize,
+    inner: usize,
+    structure_lr: f64,
+    gnn: f64,
+    distance: f64,
+    l1: f64,
+    nuclear: f64,
+    smoothness: f64,
+    rank: usize,
+    nuclear_every: usize,
+}
+
+impl Default for SparseSettings {
+    fn default() -> Self {
+        Self {
+            neighbours: 10,
+            inner: 2,
+            structure_lr: 0.01,
+            gnn: 1.0,
+            distance: 1.0,
+            l1: 5e-4,
+            nuclear: 1.5,
+            smoothness: 1e-3,
+            rank: 24,
+            nuclear_every: 5,
+        }
+    }
+}
+
+/// What each of them means.
+pub(crate) const SETTINGS: &[Setting] = &[
+    Setting {
+        name: "neighbours",
+        meaning: "nearest nodes by features that each node may be joined with; 0: none",
+        search: &[0.0, 5.0, 10.0, 20.0],
+    },
+    Setting { name: "inner", meaning: "steps of the model for each of S, at least 1", search: &[] },
+    Setting { name: "structure_lr", meaning: "step size of S, at least 0", search: &[0.01, 0.1] },
+    Setting {
+        name: "gnn",
+        meaning: "γ, weight of the model's loss in the steps of S",
+        search: &[1.0, 100.0],
+    },
+    Setting { name: "distance", meaning: "δ, weight of ‖S − A‖²", search: &[] },
+    Setting { name: "l1", meaning: "α, weight of ‖S‖₁", search: &[5e-4, 5e-2] },
+    Setting { name: "nuclear", meaning: "β, weight of the nuclear norm", search: &[0.0, 1.5, 3.0] },
+    Setting {
+        name: "smoothness",
+        meaning: "λ, weight of the smoothness of features",
+        search: &[0.0, 1e-3, 1.0],
+    },
+    Setting { name: "rank", meaning: "how many singular values are shrunk", search: &[] },
+    Setting {
+        name: "nuclear_every",
+        meaning: "steps of S for one proximal step of the nuclear norm, which then goes so much further",
+        search: &[],
+    },
+];
+
+/// The defaults.
+pub(crate) fn defaults() -> Result<Table, TrainError> {
+    to_table(&SparseSettings::default())
+}
+
+/// The method with the settings of a run.
+pub(crate) fn make(config: &RunConfig, seed: u64) -> Result<Box<dyn Method>, TrainError> {
+    let settings: SparseSettings = config.settings_over(&SparseSettings::default())?;
+    settings.check()?;
+    Ok(Box::new(ProGnnSparse { settings, seed, state: None }))
+}
+
+impl SparseSettings {
+    fn check(&self) -> Result<(), TrainError> {
+        check_weights(&[
+            ("structure_lr", self.structure_lr),
+            ("gnn", self.gnn),
+            ("distance", self.distance),
+            ("l1", self.l1),
+            ("nuclear", self.nuclear),
+            ("smoothness", self.smoothness),
+        ])?;
+        check_counts(&[("inner", self.inner), ("rank", self.rank), ("nuclear_every", self.nuclear_every)])?;
+        // 0 neighbours are legal: S then lives on the graph's own edges.
+        check_counts(&[("neighbours", self.neighbours.max(1))])
+    }
+
+    fn terms(&self) -> Terms<f32> {
+        Terms {
+            rate: self.structure_lr as f32,
+            gnn: self.gnn as f32,
+            distance: self.distance as f32,
+            l1: self.l1 as f32,
+            smoothness: self.smoothness as f32,
+        }
+    }
+}
+
+struct ProGnnSparse {
+    settings: SparseSettings,
+    seed: u64,
+    /// Made at the start.
+    state: Option<State>,
+}
+
+struct State {
+    structure: StructureId,
+    support: Support,
+    /// S, by edge of the support.
+    weights: Arc<[f32]>,
+    /// K_ij by edge of the support, and K_ii.
+    similarities: Vec<f32>,
+    own: Vec<f32>,
+    scales: Scales<f32>,
+    matrix: EdgeMatrix<f32>,
+    vectors: Vec<f32>,
+    steps: usize,
+    /// The edge of the support for each of the dataset's.
+    edge_of: Vec<u32>,
+}
+
+/// The entries of S that may differ from 0.
+pub(super) struct Support {
+    pub(super) graph: Arc<Graph>,
+    targets: Vec<u32>,
+    /// A, by edge: 1 for an edge of the dataset, in either direction.
+    adjacency: Vec<f32>,
+}
+
+impl Support {
+    /// The edges of `graph` and of each node's nearest neighbours.
+    pub(super) fn new(graph: &Graph, neighbours: &[u32], count: usize) -> Result<Self, TrainError> {
+        let (mut a, mut b) = (graph.sources().to_vec(), graph.targets());
+        for (at, &neighbour) in neighbours.iter().enumerate().filter(|(_, n)| **n != NOBODY) {
+            a.push(neighbour);
+            b.push((at / count) as u32);
+        }
+        let support = Graph::undirected(graph.nodes(), &a, &b)?;
+        let targets = support.targets();
+        let known = |&(&source, &target): &(&u32, &u32)| {
+            graph.edge_id(source, target).is_some() || graph.edge_id(target, source).is_some()
+        };
+        let ends = support.sources().iter().zip(&targets);
+        let adjacency = ends.map(|ends| if known(&ends) { 1.0 } else { 0.0 }).collect();
+        Ok(Self { graph: Arc::new(support), targets, adjacency })
+    }
+
+    pub(super) fn ends(&self, edge: usize) -> (usize, usize) {
+        (self.targets[edge] as usize, self.graph.sources()[edge] as usize)
+    }
+}
+
+impl Method for ProGnnSparse {
+    fn start(&mut self, session: &mut Session<'_>, _: &mut dyn Listener) -> Result<(), TrainError> {
+        let threads = session.model.threads().clone();
+        let (graph, features) = (&session.graph, &session.features);
+        let count = self.settings.neighbours.min(graph.nodes().saturating_sub(1));
+        let support = Support::new(graph, &nearest(&threads, features, count), count)?;
+        let edges = support.graph.edges();
+        let weights: Arc<[f32]> = support.adjacency.as_slice().into();
+        let structure = session.model.add_structure(Arc::clone(&support.graph))?;
+        session.model.on(structure).set_edge_weights(&weights)?;
+        let ids = graph.sources().iter().zip(graph.targets());
+        self.state = Some(State {
+            structure,
+            similarities: similarities_at(&threads, features, edges, |edge| support.ends(edge)),
+            own: similarities_at(&threads, features, graph.nodes(), |node| (node, node)),
+            scales: Scales::default(),
+            matrix: EdgeMatrix::new(&threads, Arc::clone(&support.graph), &weights)?,
+            vectors: Vec::new(),
+            steps: 0,
+            edge_of: ids.filter_map(|(&source, target)| support.graph.edge_id(source, target)).collect(),
+            weights,
+            support,
+        });
+        Ok(())
+    }
+
+    fn step(&mut self, epoch: u32, session: &mut Session<'_>) -> Result<f64, TrainError> {
+        let Some(state) = &mut self.state else { return session.step(StructureId::FIRST, epoch) };
+        if !(epoch as usize + 1).is_multiple_of(self.settings.inner) {
+            return session.step(state.structure, epoch);
+        }
+        let model = session.model.on(state.structure);
+        let loss = model.gradients(&session.task, Some(epoch), Extra { edges: true, inputs: false })?;
+        session.apply()?;
+        let model = &mut session.model;
+        state.learn(&self.settings, self.seed, &model.threads().clone(), model.edge_gradients())?;
+        model.set_edge_weights(&state.weights)?;
+        Ok(loss)
+    }
+
+    fn evaluated_on(&self) -> Vec<EvaluatedOn> {
+        let structure = self.state.as_ref().map_or(StructureId::FIRST, |state| state.structure);
+        vec![EvaluatedOn { structure, name: "learned" }]
+    }
+
+    fn kept(&self, _: EvaluatedOn) -> Kept {
+        let Some(state) = &self.state else { return Kept::default() };
+        let (graph, weights) = (Arc::clone(&state.support.graph), Arc::clone(&state.weights));
+        Kept { graph: Some(graph), weights: Some(weights), ..Kept::default() }
+    }
+
+    fn edges_in(&self, _: &Session<'_>) -> usize {
+        self.state.as_ref().map_or(0, |state| state.weights.iter().filter(|&&w| w > 0.0).count())
+    }
+
+    fn edges(&self) -> Option<EdgeReport> {
+        let state = self.state.as_ref()?;
+        let weights: Vec<f32> = state.edge_of.iter().map(|&edge| state.weights[edge as usize]).collect();
+        Some(EdgeReport::of_weights(&weights))
+    }
+}
+
+/// Edges that one thread takes at a time.
+const BLOCK: usize = 4096;
+
+impl State {
+    /// One step of S.
+    fn learn(
+        &mut self,
+        settings: &SparseSettings,
+        seed: u64,
+        threads: &Threads,
+        gradient: &[f32],
+    ) -> Result<(), TrainError> {
+        let terms = settings.terms();
+        self.steps += 1;
+        let mut weights = self.weights.to_vec();
+        self.scales.of_edges(threads, &self.support.graph, &self.own, &self.similarities, &weights);
+        smooth_step(
+            threads,
+            &terms,
+            &self.support,
+            (&self.similarities, &self.scales),
+            gradient,
+            &mut weights,
+        );
+        if settings.nuclear > 0.0 && self.steps.is_multiple_of(settings.nuclear_every) {
+            let threshold = settings.structure_lr * settings.nuclear * settings.nuclear_every as f64;
+            self.matrix.set_values(threads, &weights)?;
+            let wanted = (settings.rank, threshold as f32);
+            let shrinkage = Shrinkage::leading(threads, &self.matrix, wanted, seed, &mut self.vectors)?;
+            let support = &self.support;
+            threads.rows(&mut weights, 1, BLOCK, |first, weights| {
+                for (e, weight) in weights.iter_mut().enumerate() {
+                    let (i, j) = support.ends(first + e);
+                    *weight -= shrinkage.at(i, j);
+                }
+            });
+        }
+        threads.rows(&mut weights, 1, BLOCK, |_, weights| {
+            weights.iter_mut().for_each(|weight| *weight = terms.shrunk(*weight));
+        });
+        self.weights = weights.into();
+        Ok(())
+    }
+}
+
+impl<T: edgepace_nn::Real> Scales<T> {
+    /// The scales for S on edges.
+    pub(super) fn of_edges(
+        &mut self,
+        threads: &Threads,
+        graph: &Graph,
+        own: &[T],
+        similarities: &[T],
+        weights: &[T],
+    ) {
+        let degree = |i: usize| weights[graph.in_edges(i)].iter().copied().sum();
+        let weighted = |i: usize, r: &[T]| {
+            graph.in_edges(i).map(|e| weights[e] * similarities[e] * r[graph.sources()[e] as usize]).sum()
+        };
+        self.update(threads, own, degree, weighted);
+    }
+}
+
+/// S − rate · gradient of the smooth terms; both directions of an edge become the same bits.
+pub(super) fn smooth_step<T: edgepace_nn::Real>(
+    threads: &Threads,
+    terms: &Terms<T>,
+    support: &Support,
+    (similarities, scales): (&[T], &Scales<T>),
+    gradient: &[T],
+    weights: &mut [T],
+) {
+    // An undirected graph always has twins.
+    let twins = support.graph.twins().unwrap_or_default();
+    let half = T::of(0.5);
+    threads.rows(weights, 1, BLOCK, |first, weights| {
+        for (e, weight) in weights.iter_mut().enumerate() {
+            let edge = first + e;
+            let (i, j) = support.ends(edge);
+            let by_gnn = half * (gradient[edge] + gradient[twins[edge] as usize]);
+            let a = T::from(support.adjacency[edge]);
+            *weight = terms.moved(*weight, a, by_gnn, scales.gradient(i, j, similarities[edge]));
+        }
+    });
+}

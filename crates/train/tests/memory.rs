@@ -1,0 +1,65 @@
+//! What a method says that it needs is what it takes.
+
+#![allow(unsafe_code, reason = "counting bytes takes an allocator, and `GlobalAlloc` is an unsafe trait")]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use edgepace_data::{Cache, SplitRule, load, splits};
+use edgepace_nn::Threads;
+use edgepace_train::{RunConfig, Silent, memory_estimate, run};
+
+/// The system's allocator with a count of the bytes in use.
+struct Counting;
+
+static LIVE: AtomicUsize = AtomicUsize::new(0);
+static PEAK: AtomicUsize = AtomicUsize::new(0);
+
+// SAFETY: every call goes to the system's allocator unchanged.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        let live = LIVE.fetch_add(layout.size(), Ordering::Relaxed) + layout.size();
+        PEAK.fetch_max(live, Ordering::Relaxed);
+        // SAFETY: the caller's promises are those that `System` asks for.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        LIVE.fetch_sub(layout.size(), Ordering::Relaxed);
+        // SAFETY: as above; the pointer came from `System`.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+#[test]
+fn the_estimate_of_pro_gnn_is_within_a_quarter_of_what_it_allocates() {
+    let dataset = load("synthetic:nodes=1200,edges=4000,seed=1", &Cache::at("unused")).unwrap();
+    let split = splits::make(&SplitRule::standard(&dataset, 1), &dataset, 1).unwrap();
+    let threads = Threads::new(1).unwrap();
+    let peak = |config: &RunConfig| {
+        let before = LIVE.load(Ordering::Relaxed);
+        PEAK.store(before, Ordering::Relaxed);
+        run(&dataset, &split, config, 1, &threads, &mut Silent).unwrap();
+        PEAK.load(Ordering::Relaxed) - before
+    };
+    let config = |settings: &[(&str, &str)]| {
+        let mut config = RunConfig { epochs: 2, hidden: 16, ..RunConfig::default() };
+        settings.iter().for_each(|(key, value)| config.set(key, value).unwrap());
+        config
+    };
+    let plain = peak(&config(&[("method", "vanilla")]));
+    for exact in ["false", "true"] {
+        let config =
+            config(&[("method", "pro-gnn"), ("exact", exact), ("nuclear_every", "1"), ("rank", "8")]);
+        let taken = (peak(&config) - plain) as f64;
+        let estimate = memory_estimate(&dataset, &config).unwrap().unwrap() as f64;
+        let ratio = estimate / taken;
+        assert!(
+            (0.75..1.25).contains(&ratio),
+            "exact {exact}: estimate {estimate:e}, taken {taken:e}, {ratio}"
+        );
+    }
+}
