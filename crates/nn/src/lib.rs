@@ -35,6 +35,7 @@
 mod adam;
 mod config;
 mod dropout;
+mod edge_network;
 mod error;
 mod evaluation;
 mod fold;
@@ -53,11 +54,14 @@ mod threads;
 
 pub use adam::{Adam, AdamConfig, Decay};
 pub use config::{Backbone, ModelConfig};
+pub use edge_network::EdgeNetwork;
 pub use error::NnError;
 pub use evaluation::{Evaluation, roc_auc};
+pub use inputs::Input;
 pub use meter::{Kernel, Meter, Work};
-pub use model::{Extra, Model, StructureId};
+pub use model::{Extra, Layers, Model, StructureId};
 pub use parameters::Parameter;
 pub use real::Real;
+pub use simd::with_simd;
 pub use task::Task;
 pub use threads::Threads;
