@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
-use edgepace_graph::Dataset;
+use edgepace_graph::{Dataset, Graph};
 use edgepace_nn::{Model, ModelConfig, Threads};
 use edgepace_train::RunConfig;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView, serialize};
@@ -19,6 +19,9 @@ use crate::runs::Finished;
 const ENTRY: &str = "edgepace";
 /// The tensor of edge weights; without it every edge has weight 1.
 const EDGE_WEIGHTS: &str = "edge_weights";
+/// The edges of a graph of the method's own, in its order; without them the dataset's.
+const SOURCES: &str = "sources";
+const TARGETS: &str = "targets";
 
 /// What a model was trained on and how.
 #[derive(Serialize, Deserialize)]
@@ -72,16 +75,22 @@ pub(crate) fn save(path: &Path, dataset: &str, run: &Finished) -> Result<()> {
         config: config.clone(),
     };
     let bytes = |values: &[f32]| values.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<u8>>();
-    let mut parts: Vec<(String, Vec<usize>, Vec<u8>)> = model
+    let mut parts: Vec<(String, Dtype, Vec<usize>, Vec<u8>)> = model
         .parameters()
-        .map(|part| (part.name.to_owned(), vec![part.rows, part.columns], bytes(part.values)))
+        .map(|part| (part.name.to_owned(), Dtype::F32, vec![part.rows, part.columns], bytes(part.values)))
         .collect();
-    if let Some(weights) = &best.weights {
-        parts.push((EDGE_WEIGHTS.to_owned(), vec![weights.len()], bytes(weights)));
+    if let Some(graph) = &best.structure.graph {
+        for (name, ids) in [(SOURCES, graph.sources()), (TARGETS, &graph.targets()[..])] {
+            let bytes = ids.iter().flat_map(|id| id.to_le_bytes()).collect();
+            parts.push((name.to_owned(), Dtype::U32, vec![ids.len()], bytes));
+        }
+    }
+    if let Some(weights) = &best.structure.weights {
+        parts.push((EDGE_WEIGHTS.to_owned(), Dtype::F32, vec![weights.len()], bytes(weights)));
     }
     let views: Vec<(&str, TensorView<'_>)> = parts
         .iter()
-        .map(|(name, shape, bytes)| Ok((&name[..], TensorView::new(Dtype::F32, shape.clone(), bytes)?)))
+        .map(|(name, kind, shape, bytes)| Ok((&name[..], TensorView::new(*kind, shape.clone(), bytes)?)))
         .collect::<Result<_>>()?;
     let record = serde_json::to_string(&record)?;
     files::write(path, &serialize(views, Some(HashMap::from([(ENTRY.to_owned(), record)])))?)
@@ -91,6 +100,8 @@ pub(crate) fn save(path: &Path, dataset: &str, run: &Finished) -> Result<()> {
 pub(crate) struct Saved {
     pub(crate) record: Record,
     tensors: Vec<(String, Vec<f32>)>,
+    /// Sources and targets of a graph of the method's own.
+    edges: Option<(Vec<u32>, Vec<u32>)>,
 }
 
 impl Saved {
@@ -106,14 +117,25 @@ impl Saved {
         let record = serde_json::from_str(record).context("its record cannot be read")?;
         let file = SafeTensors::deserialize(bytes)?;
         let mut tensors = Vec::new();
+        let mut ids = HashMap::new();
         for (name, view) in file.iter() {
-            if view.dtype() != Dtype::F32 {
-                bail!("tensor `{name}` is of type {:?}, expected F32", view.dtype());
+            let expected = if [SOURCES, TARGETS].contains(&name) { Dtype::U32 } else { Dtype::F32 };
+            if view.dtype() != expected {
+                bail!("tensor `{name}` is of type {:?}, expected {expected:?}", view.dtype());
             }
-            let values = view.data().chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]]));
-            tensors.push((name.to_owned(), values.collect()));
+            let words = view.data().chunks_exact(4).map(|b| [b[0], b[1], b[2], b[3]]);
+            if expected == Dtype::U32 {
+                ids.insert(name.to_owned(), words.map(u32::from_le_bytes).collect());
+            } else {
+                tensors.push((name.to_owned(), words.map(f32::from_le_bytes).collect()));
+            }
         }
-        Ok(Saved { record, tensors })
+        let edges = match (ids.remove(SOURCES), ids.remove(TARGETS)) {
+            (None, None) => None,
+            (Some(sources), Some(targets)) => Some((sources, targets)),
+            _ => bail!("only one of the tensors `{SOURCES}` and `{TARGETS}` is there"),
+        };
+        Ok(Saved { record, tensors, edges })
     }
 
     /// The logits of all nodes of the dataset that it was trained on.
@@ -123,6 +145,9 @@ impl Saved {
         for name in names {
             let values = self.tensor(&name).with_context(|| format!("the model has no tensor `{name}`"))?;
             model.set_parameter(&name, values)?;
+        }
+        if let Some((sources, targets)) = &self.edges {
+            model.set_graph(Arc::new(Graph::from_edges(dataset.graph().nodes(), sources, targets)?))?;
         }
         if let Some(weights) = self.tensor(EDGE_WEIGHTS) {
             model.set_edge_weights(weights)?;

@@ -163,7 +163,7 @@ fn literal(text: &str) -> Value {
     }
 }
 
-fn to_table<T: Serialize>(value: &T) -> Result<Table, TrainError> {
+pub(crate) fn to_table<T: Serialize>(value: &T) -> Result<Table, TrainError> {
     Table::try_from(value)
         .map_err(|error| TrainError::Settings { field: "config".into(), reason: error.to_string() })
 }

@@ -27,6 +27,24 @@ pub enum TrainError {
         reason: String,
     },
 
+    /// The method needs more memory than there is. Found before anything is made.
+    #[error(
+        "method {method} needs {} on {nodes} nodes, and {} are free: use `--method {instead}`",
+        gigabytes(*.needed), gigabytes(*.available)
+    )]
+    Memory {
+        /// The method.
+        method: String,
+        /// The nodes of the graph.
+        nodes: usize,
+        /// The bytes that it needs.
+        needed: u64,
+        /// The bytes that the process may still take.
+        available: u64,
+        /// The method to use instead.
+        instead: String,
+    },
+
     /// The model refuses.
     #[error(transparent)]
     Model(#[from] NnError),
@@ -38,4 +56,8 @@ pub enum TrainError {
     /// Graph, features, labels or split do not fit.
     #[error(transparent)]
     Graph(#[from] GraphError),
+}
+
+fn gigabytes(bytes: u64) -> String {
+    format!("{:.1} GB", bytes as f64 / 1e9)
 }

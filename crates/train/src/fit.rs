@@ -1,10 +1,8 @@
 //! The loop: written once, for every method.
 
-use std::sync::Arc;
-
 use crate::error::TrainError;
 use crate::event::{Event, Listener, Phase};
-use crate::method::Method;
+use crate::method::{Kept, Method};
 use crate::session::{Session, score};
 
 /// The epoch of the best validation score, and what the model was then.
@@ -17,8 +15,8 @@ pub struct Best {
     pub evaluated_on: &'static str,
     /// All parameters of the model.
     pub parameters: Vec<f32>,
-    /// The weights of the edges that it was evaluated on; none: 1 everywhere.
-    pub weights: Option<Arc<[f32]>>,
+    /// That structure.
+    pub structure: Kept,
     /// The logits of all nodes, nodes × outputs.
     pub logits: Vec<f32>,
 }
@@ -50,6 +48,7 @@ pub(crate) fn fit(
                 !listener.on(&Event::Update { epoch, edges: update.edges, objective: update.objective });
         }
         let loss = method.step(epoch, session)?;
+        method.after(epoch, session)?;
         let validation = evaluate(session, method, epoch, &mut best)?;
         done = epoch + 1;
         let edges = method.edges_in(session);
@@ -100,7 +99,7 @@ fn evaluate(
                 validation,
                 evaluated_on: on.name,
                 parameters,
-                weights: on.weights,
+                structure: method.kept(on),
                 logits,
             });
         }

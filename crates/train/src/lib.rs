@@ -16,8 +16,11 @@ pub use config::RunConfig;
 pub use error::TrainError;
 pub use event::{Event, Listener, Phase, Silent};
 pub use fit::Best;
-pub use memory::peak_bytes;
-pub use method::{EdgeReport, EvaluatedOn, METHODS, Method, MethodInfo, Update, find as find_method};
+pub use memory::{available_bytes, peak_bytes};
+pub use method::{
+    EdgeReport, EvaluatedOn, Kept, METHODS, Method, MethodInfo, Setting, Update, check_memory,
+    find as find_method,
+};
 pub use prepare::Preparation;
 pub use run::{RunResult, Trained, run};
 pub use session::Session;

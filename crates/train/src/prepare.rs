@@ -9,7 +9,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Preparation {
-    /// `rows` for sparse features (bags of words), `standardise` for dense ones (measurements).
+    /// `rows` for sparse features (bags of words), `none` for sparse ones of which more than a tenth is filled (words of many
+    /// documents together), `standardise` for dense ones (measurements). On Amazon's Photo and Computers, of which a third
+    /// is filled, `rows` costs 1 and 4 points of validation accuracy: a word among hundreds weighs too little to be learned.
     #[default]
     Auto,
     /// Nothing.
@@ -26,7 +28,10 @@ impl Preparation {
     #[must_use]
     pub fn resolve(self, features: &Features) -> Preparation {
         match (self, features) {
-            (Preparation::Auto, Features::Sparse(_)) => Preparation::Rows,
+            (Preparation::Auto, Features::Sparse(sparse)) => {
+                let cells = features.rows() as f64 * features.cols() as f64;
+                if sparse.values().len() as f64 > 0.1 * cells { Preparation::None } else { Preparation::Rows }
+            }
             (Preparation::Auto, Features::Dense(_)) => Preparation::Standardise,
             (chosen, _) => chosen,
         }
@@ -134,7 +139,15 @@ mod tests {
         assert_eq!(prepared, dense(2, vec![0.25, 0.75, 0.0, 0.0]));
         let sparse = SparseFeatures::new(2, 3, vec![0, 2, 2], vec![0, 2], vec![1.0, 3.0]).unwrap();
         let expected = SparseFeatures::new(2, 3, vec![0, 2, 2], vec![0, 2], vec![0.25, 0.75]).unwrap();
-        assert_eq!(*Preparation::Auto.apply(&Arc::new(sparse.into())).unwrap(), expected.into());
+        assert_eq!(*Preparation::Rows.apply(&Arc::new(sparse.into())).unwrap(), expected.into());
+    }
+
+    #[test]
+    fn sparse_features_that_are_well_filled_stay_as_they_are() {
+        let full = SparseFeatures::new(1, 2, vec![0, 2], vec![0, 1], vec![1.0, 1.0]).unwrap();
+        assert_eq!(Preparation::Auto.resolve(&full.into()), Preparation::None);
+        let words = SparseFeatures::new(1, 20, vec![0, 2], vec![0, 1], vec![1.0, 1.0]).unwrap();
+        assert_eq!(Preparation::Auto.resolve(&words.into()), Preparation::Rows);
     }
 
     #[test]

@@ -31,13 +31,13 @@ pub struct RunResult {
     pub validation: Option<f64>,
     /// The epoch of it, from 0.
     pub best_epoch: u32,
-    /// The structure that it was evaluated on: `full` or `weighted`.
+    /// The structure that it was evaluated on, as `full` or `weighted`.
     pub evaluated_on: String,
     /// What the best of several candidates was, where the method had to choose.
     pub chosen: Option<String>,
     /// Epochs of training, without the warm start.
     pub epochs: u32,
-    /// Wall time of training, without the warm start.
+    /// Wall time of the method and its training, without the warm start.
     pub seconds: f64,
     /// Wall time of the warm start.
     pub warm_start_seconds: f64,
@@ -66,7 +66,7 @@ pub struct Trained {
 /// validation nodes the last epoch counts.
 ///
 /// # Errors
-/// A config that cannot run, found before the first epoch; labels, features or split that do not fit.
+/// A config that cannot run or needs more memory than there is, found before the first epoch; labels, features or split that do not fit.
 pub fn run(
     dataset: &Dataset,
     split: &Split,
@@ -77,6 +77,7 @@ pub fn run(
 ) -> Result<Trained, TrainError> {
     let mut config = method::resolved(config);
     config.check()?;
+    method::check_memory(dataset, &config)?;
     config.features = method::preparation(&config, dataset.features());
     threads.run(|| match auto::candidates(&config) {
         None => run_one(dataset, split, config, seed, threads, None, listener),
@@ -99,10 +100,9 @@ pub(crate) fn run_one(
     let mut method = method::make(&config, seed)?;
     let begin = Instant::now();
     method.start(&mut session, listener)?;
-    let warm_start_seconds = begin.elapsed().as_secs_f64();
-    let begin = Instant::now();
     let fitted = fit(&mut session, &mut *method, Phase::Training, listener)?;
-    let seconds = begin.elapsed().as_secs_f64();
+    let warm_start_seconds = session.warm_start_seconds;
+    let seconds = begin.elapsed().as_secs_f64() - warm_start_seconds;
     let percent = |score: Option<f64>| score.map(|score| 100.0 * score);
     let best = fitted.best;
     let result = RunResult {

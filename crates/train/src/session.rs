@@ -1,12 +1,16 @@
 //! What a method works with: the model, the labels that it may know, the optimiser.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use edgepace_graph::{Classes, Dataset, Features, Graph, Labels, ManyLabels, Split, UNLABELLED};
 use edgepace_nn::{Adam, Evaluation, Model, NnError, StructureId, Task, Threads};
 
 use crate::config::RunConfig;
 use crate::error::TrainError;
+use crate::event::{Listener, Phase};
+use crate::fit::fit;
+use crate::method::Vanilla;
 
 /// One run in progress. Labels of test nodes are not in it: no choice can look at them.
 pub struct Session<'a> {
@@ -30,6 +34,8 @@ pub struct Session<'a> {
     pub pretrained: Option<Vec<f32>>,
     /// The seed of the run.
     pub seed: u64,
+    /// Wall time of the warm start.
+    pub(crate) warm_start_seconds: f64,
     optimiser: Adam<f32>,
     initial: Vec<f32>,
 }
@@ -62,6 +68,7 @@ impl<'a> Session<'a> {
             task,
             pretrained: None,
             seed,
+            warm_start_seconds: 0.0,
             optimiser,
             initial,
         })
@@ -81,6 +88,21 @@ impl<'a> Session<'a> {
     /// As [`Model::step`].
     pub fn apply(&mut self) -> Result<(), TrainError> {
         Ok(self.model.step(&mut self.optimiser)?)
+    }
+
+    /// The parameters of a vanilla model at its epoch of best validation. The model itself is as fresh afterwards as before.
+    ///
+    /// # Errors
+    /// As training.
+    pub fn warm_start(&mut self, listener: &mut dyn Listener) -> Result<Vec<f32>, TrainError> {
+        if let Some(pretrained) = self.pretrained.take() {
+            return Ok(pretrained);
+        }
+        let begin = Instant::now();
+        let fitted = fit(self, &mut Vanilla, Phase::WarmStart, listener)?;
+        self.restart()?;
+        self.warm_start_seconds += begin.elapsed().as_secs_f64();
+        Ok(fitted.best.parameters)
     }
 
     /// Goes back to the parameters that the seed gives, with an optimiser that remembers nothing.

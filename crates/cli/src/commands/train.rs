@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use clap::Args as ClapArgs;
-use edgepace_train::RunResult;
+use edgepace_train::{RunResult, check_memory};
 use serde::Serialize;
 
 use crate::edge_table::{EdgeTable, listed};
@@ -98,6 +98,7 @@ const CONFIG: &str = "config.toml";
 
 /// Does the runs of a plan; their files go into `out`.
 pub(crate) fn train(plan: &Plan, out: Option<&Path>) -> Result<Output> {
+    check_memory(&plan.dataset, &plan.config)?;
     if let Some(folder) = out {
         files::write(&folder.join(CONFIG), toml::to_string(&plan.config)?.as_bytes())?;
     }

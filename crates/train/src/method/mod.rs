@@ -5,35 +5,46 @@ mod vanilla;
 
 use std::sync::Arc;
 
-use edgepace_graph::Features;
+use edgepace_graph::{Dataset, Features, Graph};
 use edgepace_nn::{Backbone, StructureId};
 use serde::Serialize;
+use toml::Table;
 
 use crate::auto::AUTO;
 use crate::config::RunConfig;
 use crate::error::TrainError;
 use crate::event::Listener;
+use crate::memory::available_bytes;
 use crate::prepare::Preparation;
 use crate::session::Session;
 
 pub(crate) use vanilla::Vanilla;
 
 /// A structure to evaluate on.
-#[derive(Clone)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EvaluatedOn {
     /// Which of the model's structures.
     pub structure: StructureId,
-    /// Its name in results: `full` or `weighted`.
+    /// Its name in results, as `full` or `weighted`.
     pub name: &'static str,
-    /// Its edge weights; none: 1 everywhere.
+}
+
+/// A structure as it was when the model was evaluated on it: what a saved model needs to answer the same again.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Kept {
+    /// A graph of the method's own; none: the dataset's.
+    pub graph: Option<Arc<Graph>>,
+    /// The weights of its edges; none: 1 everywhere.
     pub weights: Option<Arc<[f32]>>,
+    /// The weights in the second layer, where they are others than in the first.
+    pub second: Option<Arc<[f32]>>,
 }
 
 /// Something that proposes a structure (and node weights) for the next epoch and learns from how training goes.
 ///
-/// The loop calls `start` once, then for each epoch `before`, `step`, and evaluates on what `evaluated_on` names.
+/// The loop calls `start` once, then for each epoch `before`, `step`, `after`, and evaluates on what `evaluated_on` names.
 pub trait Method: Send {
-    /// Makes what it needs before the first epoch. Returns the epochs that it trained for that, if any.
+    /// Makes what it needs before the first epoch.
     ///
     /// # Errors
     /// What it needs cannot be made.
@@ -57,9 +68,22 @@ pub trait Method: Send {
         session.step(StructureId::FIRST, epoch)
     }
 
+    /// Sets the structures that are evaluated, now that the step is done.
+    ///
+    /// # Errors
+    /// The model refuses them.
+    fn after(&mut self, _epoch: u32, _session: &mut Session<'_>) -> Result<(), TrainError> {
+        Ok(())
+    }
+
     /// The structures to evaluate on; the best on validation counts, the first one among equals.
     fn evaluated_on(&self) -> Vec<EvaluatedOn> {
-        vec![EvaluatedOn { structure: StructureId::FIRST, name: "full", weights: None }]
+        vec![EvaluatedOn { structure: StructureId::FIRST, name: "full" }]
+    }
+
+    /// One of them as it is now. Asked for when it was the best so far.
+    fn kept(&self, _on: EvaluatedOn) -> Kept {
+        Kept::default()
     }
 
     /// Directed edges in the training structure.
@@ -96,6 +120,23 @@ pub struct EdgeReport {
 /// Makes a method with the settings of a run and its seed.
 type Make = fn(&RunConfig, u64) -> Result<Box<dyn Method>, TrainError>;
 
+/// A setting of a method.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Setting {
+    /// What `--set` calls it.
+    pub name: &'static str,
+    /// What it means and which values are legal.
+    pub meaning: &'static str,
+    /// Values worth trying, the choice being made on validation; empty where a search is not worth its time.
+    pub search: &'static [f64],
+}
+
+/// The defaults of a method's settings, as TOML has them.
+type Defaults = fn() -> Result<Table, TrainError>;
+
+/// The bytes that a run of a method needs beside what plain training does.
+type Memory = fn(&Dataset, &RunConfig) -> u64;
+
 /// A method by name.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct MethodInfo {
@@ -107,8 +148,24 @@ pub struct MethodInfo {
     pub summary: &'static str,
     /// The names of its presets, the default first.
     pub presets: &'static [&'static str],
+    /// Its settings.
+    pub settings: &'static [Setting],
+    #[serde(skip)]
+    defaults: Defaults,
+    #[serde(skip)]
+    memory: Option<Memory>,
     #[serde(skip)]
     make: Make,
+}
+
+impl MethodInfo {
+    /// The default of each setting; one that is unset by default is not in it.
+    ///
+    /// # Errors
+    /// A default that TOML cannot write.
+    pub fn defaults(&self) -> Result<Table, TrainError> {
+        (self.defaults)()
+    }
 }
 
 const GRAPH_BACKBONES: &[&str] = &["gcn", "gin", "sage", "pna"];
@@ -120,6 +177,9 @@ pub const METHODS: &[MethodInfo] = &[
         backbones: &["gcn", "gin", "sage", "pna", "mlp"],
         summary: "plain training on all edges",
         presets: &[],
+        settings: &[],
+        defaults: || Ok(Table::new()),
+        memory: None,
         make: |_, _| Ok(Box::new(Vanilla)),
     },
     MethodInfo {
@@ -127,6 +187,9 @@ pub const METHODS: &[MethodInfo] = &[
         backbones: &["gcn", "gin", "sage", "pna", "mlp"],
         summary: "plain training without any edge: what the graph is worth",
         presets: &[],
+        settings: &[],
+        defaults: || Ok(Table::new()),
+        memory: None,
         make: |_, _| Ok(Box::new(Vanilla)),
     },
     MethodInfo {
@@ -134,6 +197,9 @@ pub const METHODS: &[MethodInfo] = &[
         backbones: GRAPH_BACKBONES,
         summary: "Relational Curriculum Learning: well-expected edges first",
         presets: rcl::PRESETS,
+        settings: rcl::SETTINGS,
+        defaults: rcl::defaults,
+        memory: None,
         make: rcl::make,
     },
     MethodInfo {
@@ -141,6 +207,9 @@ pub const METHODS: &[MethodInfo] = &[
         backbones: GRAPH_BACKBONES,
         summary: "edges in random order at the pace of rcl: what the order is worth",
         presets: rcl::SINGLE_PRESETS,
+        settings: rcl::SETTINGS,
+        defaults: rcl::defaults,
+        memory: None,
         make: rcl::make_random,
     },
     MethodInfo {
@@ -148,6 +217,9 @@ pub const METHODS: &[MethodInfo] = &[
         backbones: GRAPH_BACKBONES,
         summary: "the best on validation of mlp, vanilla and presets of rcl; the same as rcl with preset auto",
         presets: &[AUTO],
+        settings: rcl::SETTINGS,
+        defaults: rcl::defaults,
+        memory: None,
         make: rcl::make,
     },
 ];
@@ -183,12 +255,32 @@ pub(crate) fn make(config: &RunConfig, seed: u64) -> Result<Box<dyn Method>, Tra
         };
         return refuse("preset", preset, expected);
     }
-    if method.presets.is_empty()
+    if method.settings.is_empty()
         && let Some(key) = config.settings.keys().next()
     {
         return refuse("settings", key, format!("none: method {} has no settings", method.name));
     }
     (method.make)(config, seed)
+}
+
+/// Refuses a run that needs more memory than there is, before anything is made for it.
+///
+/// # Errors
+/// Says how much it needs, how much there is, and what to do instead.
+pub fn check_memory(dataset: &Dataset, config: &RunConfig) -> Result<(), TrainError> {
+    let method = find(&config.method)?;
+    let Some(estimate) = method.memory else { return Ok(()) };
+    let needed = estimate(dataset, config);
+    match available_bytes() {
+        Some(available) if needed > available => Err(TrainError::Memory {
+            method: method.name.into(),
+            nodes: dataset.graph().nodes(),
+            needed,
+            available,
+            instead: format!("{}-sparse", method.name),
+        }),
+        _ => Ok(()),
+    }
 }
 
 /// What is done to these features; never `auto`. The authors' code divides bags of words by their rows and leaves
@@ -197,6 +289,7 @@ pub(crate) fn preparation(config: &RunConfig, features: &Features) -> Preparatio
     let official = config.method == "rcl" && config.preset.as_deref() == Some("official");
     match (config.features, features) {
         (Preparation::Auto, Features::Dense(_)) if official => Preparation::None,
+        (Preparation::Auto, Features::Sparse(_)) if official => Preparation::Rows,
         (chosen, features) => chosen.resolve(features),
     }
 }

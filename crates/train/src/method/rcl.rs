@@ -13,13 +13,13 @@ use edgepace_curriculum::{
 };
 use edgepace_graph::{Graph, Labels};
 use edgepace_nn::{Extra, StructureId};
+use toml::Table;
 
 use crate::auto::AUTO;
-use crate::config::RunConfig;
+use crate::config::{RunConfig, to_table};
 use crate::error::TrainError;
-use crate::event::{Listener, Phase};
-use crate::fit::fit;
-use crate::method::{EdgeReport, EvaluatedOn, Method, Update, Vanilla};
+use crate::event::Listener;
+use crate::method::{EdgeReport, EvaluatedOn, Kept, Method, Setting, Update};
 use crate::session::Session;
 
 /// The presets, the default first.
@@ -27,6 +27,18 @@ pub(super) const PRESETS: &[&str] = &["edgepace", "posterior", "cosine", "paper"
 
 /// Those of a single run.
 pub(super) const SINGLE_PRESETS: &[&str] = &["edgepace", "posterior", "cosine", "paper", "official"];
+
+/// Its settings.
+pub(super) const SETTINGS: &[Setting] = &[Setting {
+    name: "kernel",
+    meaning: "how expected an edge is: inner, cosine, posterior or evidence",
+    search: &[],
+}];
+
+/// Those of the default preset.
+pub(super) fn defaults() -> Result<Table, TrainError> {
+    to_table(&CurriculumConfig::edgepace())
+}
 
 /// The curriculum with the settings of a run.
 pub(super) fn make(config: &RunConfig, seed: u64) -> Result<Box<dyn Method>, TrainError> {
@@ -84,15 +96,7 @@ struct State {
 
 impl Method for Rcl {
     fn start(&mut self, session: &mut Session<'_>, listener: &mut dyn Listener) -> Result<(), TrainError> {
-        let pretrained = if !self.settings.warm_start {
-            None
-        } else if session.pretrained.is_some() {
-            session.pretrained.take()
-        } else {
-            let fitted = fit(session, &mut Vanilla, Phase::WarmStart, listener)?;
-            session.restart()?;
-            Some(fitted.best.parameters)
-        };
+        let pretrained = if self.settings.warm_start { Some(session.warm_start(listener)?) } else { None };
         let graph = Arc::clone(&session.graph);
         let epochs = session.config.epochs as usize;
         let features = Some(&*session.features);
@@ -134,15 +138,19 @@ impl Method for Rcl {
     }
 
     fn evaluated_on(&self) -> Vec<EvaluatedOn> {
-        let full = EvaluatedOn { structure: StructureId::FIRST, name: "full", weights: None };
+        let full = EvaluatedOn { structure: StructureId::FIRST, name: "full" };
         let Some(state) = &self.state else { return vec![full] };
-        let weights = Some(Arc::clone(&state.weights));
-        let weighted = EvaluatedOn { structure: state.weighted, name: "weighted", weights };
+        let weighted = EvaluatedOn { structure: state.weighted, name: "weighted" };
         match self.settings.evaluation {
             EvaluationGraph::Weighted => vec![weighted],
             EvaluationGraph::Full => vec![full],
             EvaluationGraph::Validated => vec![weighted, full],
         }
+    }
+
+    fn kept(&self, on: EvaluatedOn) -> Kept {
+        let weighted = self.state.as_ref().filter(|state| state.weighted == on.structure);
+        Kept { weights: weighted.map(|state| Arc::clone(&state.weights)), ..Kept::default() }
     }
 
     fn edges_in(&self, _: &Session<'_>) -> usize {
