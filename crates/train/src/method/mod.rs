@@ -1,17 +1,19 @@
 //! The methods: what decides which edges and nodes a model learns from.
 
+mod edge_scores;
+mod neural_sparse;
 mod rcl;
 mod vanilla;
 
 use std::sync::Arc;
 
 use edgepace_graph::{Dataset, Features, Graph};
-use edgepace_nn::{Backbone, StructureId};
+use edgepace_nn::{Backbone, Layers, StructureId};
 use serde::Serialize;
 use toml::Table;
 
 use crate::auto::AUTO;
-use crate::config::RunConfig;
+use crate::config::{RunConfig, to_table};
 use crate::error::TrainError;
 use crate::event::Listener;
 use crate::memory::available_bytes;
@@ -23,8 +25,8 @@ pub(crate) use vanilla::Vanilla;
 /// A structure to evaluate on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EvaluatedOn {
-    /// Which of the model's structures.
-    pub structure: StructureId,
+    /// Which of the model's structures, in each of its layers.
+    pub structure: Layers,
     /// Its name in results, as `full` or `weighted`.
     pub name: &'static str,
 }
@@ -78,7 +80,7 @@ pub trait Method: Send {
 
     /// The structures to evaluate on; the best on validation counts, the first one among equals.
     fn evaluated_on(&self) -> Vec<EvaluatedOn> {
-        vec![EvaluatedOn { structure: StructureId::FIRST, name: "full" }]
+        vec![EvaluatedOn { structure: StructureId::FIRST.into(), name: "full" }]
     }
 
     /// One of them as it is now. Asked for when it was the best so far.
@@ -211,6 +213,16 @@ pub const METHODS: &[MethodInfo] = &[
         defaults: rcl::defaults,
         memory: None,
         make: rcl::make_random,
+    },
+    MethodInfo {
+        name: "neural-sparse",
+        backbones: GRAPH_BACKBONES,
+        summary: "NeuralSparse: each node keeps k neighbours, which a network learns to choose",
+        presets: &[],
+        settings: neural_sparse::SETTINGS,
+        defaults: || to_table(&neural_sparse::Settings::default()),
+        memory: None,
+        make: neural_sparse::make,
     },
     MethodInfo {
         name: AUTO,
