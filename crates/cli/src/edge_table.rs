@@ -7,7 +7,7 @@ use edgepace_graph::{Dataset, Graph, Labels};
 use edgepace_train::{Audit, EdgeReport};
 use serde::Serialize;
 
-use crate::files;
+use crate::{edge_parquet, files};
 
 /// What is known of one edge; an undirected one stands once.
 #[derive(Serialize)]
@@ -91,6 +91,11 @@ impl EdgeTable<'_> {
             csv.serialize(self.row(edge))?;
         }
         files::write(path, &csv.into_inner()?)
+    }
+
+    /// Writes these edges as Parquet.
+    pub(crate) fn write_parquet(&self, path: &Path, edges: &[(usize, u32, u32)]) -> Result<()> {
+        files::write(path, &edge_parquet::bytes(edges.iter().map(|&edge| self.row(edge)))?)
     }
 }
 

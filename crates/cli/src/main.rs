@@ -3,6 +3,7 @@
 mod bench;
 mod commands;
 mod dataset;
+mod edge_parquet;
 mod edge_table;
 mod files;
 mod model_file;

@@ -30,9 +30,11 @@ pub enum Purpose {
     /// The random order of edges that a curriculum is measured against.
     EdgeOrder = 12,
     /// Initial values of a network that scores edges; the stream index is the network's number.
-    EdgeNetwork = 20,
+    EdgeNetwork = 30,
     /// What is added to scores of edges when some are sampled; the stream index is the epoch.
-    EdgeSamples = 21,
+    EdgeSamples = 31,
+    /// The random block from which singular vectors are found.
+    Spectrum = 20,
 }
 
 /// A stream of random numbers, read at any position: Philox4x32-10 (Salmon et al., 2011).

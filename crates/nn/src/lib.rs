@@ -35,6 +35,7 @@
 mod adam;
 mod config;
 mod dropout;
+mod edge_matrix;
 mod edge_network;
 mod error;
 mod evaluation;
@@ -49,11 +50,13 @@ mod parameters;
 mod real;
 mod simd;
 mod structure;
+mod tall;
 mod task;
 mod threads;
 
 pub use adam::{Adam, AdamConfig, Decay};
 pub use config::{Backbone, ModelConfig};
+pub use edge_matrix::EdgeMatrix;
 pub use edge_network::EdgeNetwork;
 pub use error::NnError;
 pub use evaluation::{Evaluation, roc_auc};
@@ -63,5 +66,6 @@ pub use model::{Extra, Layers, Model, StructureId};
 pub use parameters::Parameter;
 pub use real::Real;
 pub use simd::with_simd;
+pub use tall::{Packed, gram, tall_product};
 pub use task::Task;
 pub use threads::Threads;

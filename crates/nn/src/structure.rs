@@ -29,7 +29,7 @@ pub(crate) enum Normalisation {
 
 /// Out-edges by source, in a pattern that both directions of a symmetric graph share.
 #[derive(Debug)]
-enum Reverse {
+pub(crate) enum Reverse {
     /// Every edge has its twin: the out-edges of a node are the twins of its in-edges, in the same order.
     Twins,
     /// A directed graph keeps its transpose.
@@ -37,6 +37,31 @@ enum Reverse {
 }
 
 impl Reverse {
+    pub(crate) fn of(graph: &Graph) -> Self {
+        match graph.twins() {
+            Some(_) => Self::Twins,
+            None => Self::Transpose(graph.transpose()),
+        }
+    }
+
+    /// Offsets by source, and the target of each out-edge.
+    pub(crate) fn pattern<'a>(&'a self, graph: &'a Graph) -> (&'a [usize], &'a [u32]) {
+        match self {
+            Self::Twins => (graph.offsets(), graph.sources()),
+            Self::Transpose(transpose) => (&transpose.offsets, &transpose.targets),
+        }
+    }
+
+    /// Values by edge id, in the order of the out-edges.
+    pub(crate) fn gather<T: Real>(&self, threads: &Threads, graph: &Graph, values: &[T], out: &mut [T]) {
+        let edge_of = self.edges(graph);
+        threads.rows(out, 1, 16384, |first, out| {
+            for (value, &edge) in out.iter_mut().zip(&edge_of[first..]) {
+                *value = values[edge as usize];
+            }
+        });
+    }
+
     /// The edge id of each out-edge.
     fn edges<'a>(&'a self, graph: &'a Graph) -> &'a [u32] {
         match self {
@@ -86,10 +111,7 @@ impl<T: Real> Structure<T> {
         normalisation: Normalisation,
         number: usize,
     ) -> Self {
-        let reverse = match graph.twins() {
-            Some(_) => Reverse::Twins,
-            None => Reverse::Transpose(graph.transpose()),
-        };
+        let reverse = Reverse::of(&graph);
         let (nodes, edges) = (graph.nodes(), graph.edges());
         let mut structure = Self {
             graph,
@@ -190,13 +212,7 @@ impl<T: Real> Structure<T> {
                 *root *= *root;
             }
         }
-        let values = &self.values;
-        let edge_of = self.reverse.edges(&self.graph);
-        threads.rows(&mut self.reverse_values, 1, 16384, |first, reverse| {
-            for (value, &edge) in reverse.iter_mut().zip(&edge_of[first..]) {
-                *value = values[edge as usize];
-            }
-        });
+        self.reverse.gather(threads, &self.graph, &self.values, &mut self.reverse_values);
     }
 
     /// The in-edges: row i holds the edges into node i.
@@ -206,12 +222,8 @@ impl<T: Real> Structure<T> {
 
     /// The out-edges: row j holds the edges out of node j.
     pub(crate) fn out_edges(&self) -> Csr<'_, T> {
-        match &self.reverse {
-            Reverse::Twins => Csr { values: &self.reverse_values, ..self.in_edges() },
-            Reverse::Transpose(transpose) => {
-                Csr { offsets: &transpose.offsets, columns: &transpose.targets, values: &self.reverse_values }
-            }
-        }
+        let (offsets, columns) = self.reverse.pattern(&self.graph);
+        Csr { offsets, columns, values: &self.reverse_values }
     }
 
     /// out = finish(P · rows).

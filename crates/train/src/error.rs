@@ -27,6 +27,13 @@ pub enum TrainError {
         reason: String,
     },
 
+    /// A number that a method computes is not finite, and so cannot be used.
+    #[error("the {what} cannot be found, because numbers that they come from are not finite")]
+    NotFinite {
+        /// What was to be computed.
+        what: &'static str,
+    },
+
     /// The method needs more memory than there is. Found before anything is made.
     #[error(
         "method {method} needs {} on {nodes} nodes, and {} are free: use `--method {instead}`",

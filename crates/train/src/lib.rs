@@ -5,6 +5,7 @@ mod config;
 mod error;
 mod event;
 mod fit;
+mod linalg;
 mod memory;
 mod method;
 mod prepare;
@@ -16,6 +17,7 @@ pub use config::RunConfig;
 pub use error::TrainError;
 pub use event::{Event, Listener, Phase, Silent};
 pub use fit::Best;
+pub use linalg::{Operator, Svd, SvdConfig, truncated_svd};
 pub use memory::{available_bytes, peak_bytes};
 pub use method::{
     EdgeReport, EvaluatedOn, Kept, METHODS, Method, MethodInfo, Setting, Update, check_memory,

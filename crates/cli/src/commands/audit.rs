@@ -21,7 +21,7 @@ use crate::table::{Align, Table, count, say};
 /// found the edge, how alike the features of its ends are and how far their neighbourhoods overlap, each as a rank.
 /// Suspicion is a rank as well, not a probability of being wrong: half of the edges of a flawless graph are above 0.5.
 ///
-/// Columns of `--csv`, one row per edge (an undirected one once), the most suspicious first: source and target by number
+/// Columns of `--csv` and `--parquet`, one row per edge (an undirected one once), the most suspicious first: source and target by number
 /// and, if they have one, by name; suspicion; difficulty, how hard the curriculum found it (0 easy, 1 hard); first_epoch,
 /// from which on it was trained on (empty: never); weight, in training at the end; the predicted classes of both ends;
 /// feature_similarity and jaccard of the ends' neighbourhoods; and fake, where noise has added edges.
@@ -41,6 +41,9 @@ pub(crate) struct Args {
     /// Write all edges as CSV, those of the first seed
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
+    /// Write all edges as Parquet, those of the first seed
+    #[arg(long, value_name = "FILE")]
+    parquet: Option<PathBuf>,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -129,6 +132,9 @@ fn of_run(args: &Args, plan: &Plan, run: &Finished) -> Result<(Found, String, Ve
         if let Some(file) = &args.csv {
             table.write(file, &edges)?;
         }
+        if let Some(file) = &args.parquet {
+            table.write_parquet(file, &edges)?;
+        }
         top = edges.iter().take(args.top).map(|&edge| table.row(edge)).collect();
     }
     Ok((found, result.split.clone(), top))
@@ -152,7 +158,7 @@ fn print(output: &Output, args: &Args) -> Result<()> {
              many most suspicious edges as there are fakes.",
         )?;
     }
-    if let Some(file) = &args.csv {
+    for file in args.csv.iter().chain(&args.parquet) {
         say(&format!("wrote {}", file.display()))?;
     }
     Ok(())

@@ -1,5 +1,9 @@
 //! `edgepace audit`.
 
+use std::path::Path;
+
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::record::Field;
 use tempfile::tempdir;
 
 use crate::program::edgepace;
@@ -8,7 +12,7 @@ use crate::train::{GRAPH, json_in};
 #[test]
 fn fake_edges_are_judged_and_the_most_suspicious_edges_listed() {
     let folder = tempdir().expect("a folder");
-    let arguments = "--noise fake=1.0 --epochs 20 --seeds 0..2 --jobs 2 --top 3 --csv edges.csv --json";
+    let arguments = "--noise fake=1.0 --epochs 20 --seeds 0..2 --jobs 2 --top 3 --csv edges.csv --parquet edges.parquet --json";
     let output = json_in(folder.path(), &format!("audit {GRAPH} {arguments}"));
     let runs = output["runs"].as_array().expect("runs");
     let mut sum = 0.0;
@@ -39,6 +43,35 @@ fn fake_edges_are_judged_and_the_most_suspicious_edges_listed() {
     let top = output["top"].as_array().expect("a list");
     assert_eq!(top.len(), 3);
     assert_eq!(top[0]["source"].to_string(), rows[1][0], "the same order in both");
+    let parquet = parquet_rows(&folder.path().join("edges.parquet"));
+    assert_eq!(parquet.len(), rows.len());
+    for (parquet, csv) in parquet.iter().zip(&rows) {
+        assert_eq!(parquet, csv, "the same row in both formats");
+    }
+}
+
+/// Names and cells of a Parquet file as the CSV writes them.
+fn parquet_rows(file: &Path) -> Vec<Vec<String>> {
+    let file = std::fs::File::open(file).expect("a table");
+    let reader = SerializedFileReader::new(file).expect("Parquet");
+    let schema = reader.metadata().file_metadata().schema();
+    let names = schema.get_fields().iter().map(|field| field.name().to_owned()).collect();
+    let cells = reader.get_row_iter(None).expect("rows").map(|row| {
+        let row = row.expect("a row");
+        row.get_column_iter().map(|(_, cell)| cell_text(cell)).collect()
+    });
+    std::iter::once(names).chain(cells).collect()
+}
+
+fn cell_text(cell: &Field) -> String {
+    match cell {
+        Field::Null => String::new(),
+        Field::Str(text) => text.clone(),
+        Field::Float(number) => serde_json::to_string(number).expect("a number"),
+        Field::UInt(id) => id.to_string(),
+        Field::Bool(flag) => flag.to_string(),
+        other => panic!("no such column: {other:?}"),
+    }
 }
 
 #[test]

@@ -57,6 +57,11 @@ impl<T: Real> Panels<T> {
         self.fill(depth, columns, |row, column| matrix[column * depth + row]);
     }
 
+    /// Depth and columns.
+    pub(crate) fn shape(&self) -> (usize, usize) {
+        (self.depth, self.columns)
+    }
+
     #[inline(always)]
     fn fill(&mut self, depth: usize, columns: usize, value: impl Fn(usize, usize) -> T) {
         (self.depth, self.columns) = (depth, columns);
@@ -284,6 +289,48 @@ pub(crate) fn transposed_matmul<T: Real>(
         with_simd(
             #[inline(always)]
             || outer_block(a, g, (k, n), rows, 0, partial),
+        );
+    });
+    for piece in partial.chunks_exact(k * n) {
+        for (out, &p) in out.iter_mut().zip(piece) {
+            *out += p;
+        }
+    }
+}
+
+/// out = aᵀ · g as [`transposed_matmul`], but summed in `f64`, in which the products of `f32` are exact.
+pub(crate) fn exact_transposed_matmul(
+    threads: &Threads,
+    a: &[f32],
+    g: &[f32],
+    (k, n): (usize, usize),
+    out: &mut [f64],
+) {
+    out.fill(0.0);
+    if k == 0 || n == 0 || a.is_empty() {
+        return;
+    }
+    let rows = a.len() / k;
+    let bytes = rows * (k + n) * size_of::<f32>();
+    let _span = threads.span(Kernel::DenseTransposed, 2 * rows * k * n, bytes);
+    let pieces = (rows / PIECE_ROWS).clamp(1, PIECES);
+    let piece_rows = rows.div_ceil(pieces);
+    let mut partial = vec![0.0; pieces * k * n];
+    threads.rows(&mut partial, k * n, 1, |piece, partial| {
+        let rows = (piece * piece_rows).min(rows)..((piece + 1) * piece_rows).min(rows);
+        let (mut wide_a, mut wide_g) = (Vec::new(), Vec::new());
+        with_simd(
+            #[inline(always)]
+            || {
+                for from in rows.clone().step_by(DEPTH_ROWS) {
+                    let to = rows.end.min(from + DEPTH_ROWS);
+                    wide_a.clear();
+                    wide_a.extend(a[from * k..to * k].iter().map(|&x| f64::from(x)));
+                    wide_g.clear();
+                    wide_g.extend(g[from * n..to * n].iter().map(|&x| f64::from(x)));
+                    outer_block(&wide_a, &wide_g, (k, n), 0..to - from, 0, partial);
+                }
+            },
         );
     });
     for piece in partial.chunks_exact(k * n) {

@@ -2,8 +2,10 @@
 
 mod bad_input;
 mod determinism;
+mod edge_network;
 mod gradients;
 mod initialisation;
+mod layers;
 mod metrics;
 mod properties;
 mod pyg;

@@ -2,6 +2,7 @@
 
 mod edge_scores;
 mod neural_sparse;
+mod ptdnet;
 mod rcl;
 mod vanilla;
 
@@ -223,6 +224,16 @@ pub const METHODS: &[MethodInfo] = &[
         defaults: || to_table(&neural_sparse::Settings::default()),
         memory: None,
         make: neural_sparse::make,
+    },
+    MethodInfo {
+        name: "ptdnet",
+        backbones: GRAPH_BACKBONES,
+        summary: "PTDNet: each layer learns gates on its edges, with few open and of low rank",
+        presets: &[],
+        settings: ptdnet::SETTINGS,
+        defaults: || to_table(&ptdnet::Settings::default()),
+        memory: None,
+        make: ptdnet::make,
     },
     MethodInfo {
         name: AUTO,

@@ -3,5 +3,7 @@ mod audit;
 mod config;
 mod corners;
 mod curriculum;
+mod learned_edges;
 mod runs;
 mod sets;
+mod spectral;

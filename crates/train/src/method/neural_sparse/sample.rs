@@ -14,8 +14,6 @@ use edgepace_nn::{Real, Threads, with_simd};
 
 /// 1 − p is at least this, so that an edge that is surely drawn has a finite logarithm.
 const FLOOR: f64 = 1e-6;
-/// Edges that one thread perturbs at a time; a multiple of 4.
-const BLOCK: usize = 4096;
 /// Positions of a stream that a sample may read: more than any graph has edges.
 const SAMPLE: u64 = 1 << 40;
 
@@ -57,22 +55,32 @@ impl<T: Real> Sampler<T> {
         (0..self.graph.nodes()).map(|node| self.graph.in_edges(node).len().min(self.k)).sum()
     }
 
-    /// Adds noise to the scores; none leaves them as they are, and the sample is the most probable one.
+    /// Adds noise to the scores of nodes that have to choose; none leaves them as they are, and the sample is the most
+    /// probable one.
     pub(super) fn perturb(&mut self, threads: &Threads, scores: &[T], noise: Option<Noise>) {
-        threads.rows(&mut self.perturbed, 1, BLOCK, |first, perturbed| {
-            let scores = &scores[first..][..perturbed.len()];
-            let Some((stream, sample)) = noise else {
-                perturbed.copy_from_slice(scores);
-                return;
-            };
-            let from = SAMPLE * u64::from(sample) + first as u64 / 4;
-            for ((block, perturbed), scores) in (from..).zip(perturbed.chunks_mut(4)).zip(scores.chunks(4)) {
-                let words = stream.block(block);
-                for ((perturbed, &score), word) in perturbed.iter_mut().zip(scores).zip(words) {
-                    *perturbed = score + gumbel::<T>(word);
+        let offsets = self.graph.offsets();
+        threads.nodes(
+            offsets,
+            |i| offsets[i],
+            &mut self.perturbed,
+            |nodes, perturbed| {
+                let first = offsets[nodes.start];
+                perturbed.copy_from_slice(&scores[first..][..perturbed.len()]);
+                let Some((stream, sample)) = noise else { return };
+                for i in nodes.filter(|&i| offsets[i + 1] - offsets[i] > self.k) {
+                    // A block of the stream has the noise of four edges.
+                    let mut edge = offsets[i];
+                    while edge < offsets[i + 1] {
+                        let block = stream.block(SAMPLE * u64::from(sample) + edge as u64 / 4);
+                        let end = offsets[i + 1].min((edge / 4 + 1) * 4);
+                        for e in edge..end {
+                            perturbed[e - first] += gumbel(block[e % 4]);
+                        }
+                        edge = end;
+                    }
                 }
-            }
-        });
+            },
+        );
     }
 
     /// The rounds of the relaxation at a temperature, for the noise of the latest call of `perturb`.
@@ -183,6 +191,33 @@ fn gumbel<T: Real>(word: u32) -> T {
     T::of(-(-u.ln()).ln())
 }
 
+/// Interleaved partial results of a reduction, so that no addition waits for the one before.
+const LANES: usize = 16;
+
+#[inline(always)]
+fn highest<T: Real>(values: &[T]) -> T {
+    let (tiles, rest) = values.as_chunks::<LANES>();
+    let mut lanes = [T::MIN; LANES];
+    for tile in tiles {
+        for l in 0..LANES {
+            lanes[l] = lanes[l].max(tile[l]);
+        }
+    }
+    lanes.iter().chain(rest).fold(T::MIN, |highest, &x| highest.max(x))
+}
+
+#[inline(always)]
+fn total<T: Real>(values: &[T]) -> T {
+    let (tiles, rest) = values.as_chunks::<LANES>();
+    let mut lanes = [T::ZERO; LANES];
+    for tile in tiles {
+        for l in 0..LANES {
+            lanes[l] += tile[l];
+        }
+    }
+    lanes.iter().chain(rest).fold(T::ZERO, |sum, &x| sum + x)
+}
+
 #[inline(always)]
 fn relax_row<T: Real>(perturbed: &[T], k: usize, sharpness: T, rounds: &mut [T]) {
     let degree = perturbed.len();
@@ -190,38 +225,45 @@ fn relax_row<T: Real>(perturbed: &[T], k: usize, sharpness: T, rounds: &mut [T])
     alpha.copy_from_slice(perturbed);
     let floor = T::of(FLOOR);
     for p in rounds.chunks_exact_mut(degree) {
-        let highest = alpha.iter().fold(T::MIN, |highest, &a| highest.max(a));
-        let mut total = T::ZERO;
+        let highest = highest(alpha);
         for (p, &a) in p.iter_mut().zip(&*alpha) {
             *p = ((a - highest) * sharpness).exp();
         }
-        for &p in &*p {
-            total += p;
-        }
-        let scale = T::ONE / total;
+        let scale = T::ONE / total(p);
         for (p, a) in p.iter_mut().zip(&mut *alpha) {
             *p *= scale;
-            *a += (T::ONE - *p).max(floor).ln();
+            *a += (T::ONE - *p).max(floor).quick_ln();
         }
     }
 }
 
-/// From the last round to the first, with a = ∂/∂αʲ⁺¹ (0 after the last): ∂/∂pʲ = ∂/∂w − a / (1 − pʲ), and
-/// ∂/∂αʲ = a + pʲ (∂/∂pʲ − Σ pʲ ∂/∂pʲ) / τ. What stays in `d_scores` is ∂/∂α¹, the gradient by the scores.
+/// ∂/∂pʲ = ∂/∂w − a / (1 − pʲ), where 1 − pʲ is not at its floor.
+#[inline(always)]
+fn by_share<T: Real>(p: T, d_weight: T, a: T) -> T {
+    let left = T::ONE - p;
+    if left > T::of(FLOOR) { d_weight - a / left } else { d_weight }
+}
+
+/// From the last round to the first, with a = ∂/∂αʲ⁺¹ (0 after the last): ∂/∂αʲ = a + pʲ (∂/∂pʲ − Σ pʲ ∂/∂pʲ) / τ. What
+/// stays in `d_scores` is ∂/∂α¹, the gradient by the scores.
 #[inline(always)]
 fn gradient_row<T: Real>(rounds: &[T], sharpness: T, d_weights: &[T], d_scores: &mut [T]) {
-    let floor = T::of(FLOOR);
-    let by_p = |p: T, d_weight: T, a: T| {
-        let left = T::ONE - p;
-        if left > floor { d_weight - a / left } else { d_weight }
-    };
     for p in rounds.chunks_exact(d_weights.len()).rev() {
-        let mut mean = T::ZERO;
-        for ((&p, &w), &a) in p.iter().zip(d_weights).zip(&*d_scores) {
-            mean = p.mul_add(by_p(p, w, a), mean);
+        let (p_tiles, p_rest) = p.as_chunks::<LANES>();
+        let (w_tiles, w_rest) = d_weights.as_chunks::<LANES>();
+        let (a_tiles, a_rest) = d_scores.as_chunks::<LANES>();
+        let mut lanes = [T::ZERO; LANES];
+        for ((p, w), a) in p_tiles.iter().zip(w_tiles).zip(a_tiles) {
+            for l in 0..LANES {
+                lanes[l] = p[l].mul_add(by_share(p[l], w[l], a[l]), lanes[l]);
+            }
+        }
+        let mut mean = total(&lanes);
+        for ((&p, &w), &a) in p_rest.iter().zip(w_rest).zip(a_rest) {
+            mean = p.mul_add(by_share(p, w, a), mean);
         }
         for ((&p, &w), a) in p.iter().zip(d_weights).zip(&mut *d_scores) {
-            *a += sharpness * p * (by_p(p, w, *a) - mean);
+            *a += sharpness * p * (by_share(p, w, *a) - mean);
         }
     }
 }
