@@ -29,6 +29,10 @@ pub enum Purpose {
     NonEdges = 11,
     /// The random order of edges that a curriculum is measured against.
     EdgeOrder = 12,
+    /// Initial values of a network that scores edges; the stream index is the network's number.
+    EdgeNetwork = 30,
+    /// What is added to scores of edges when some are sampled; the stream index is the epoch.
+    EdgeSamples = 31,
     /// The random block from which singular vectors are found.
     Spectrum = 20,
 }

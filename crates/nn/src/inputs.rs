@@ -79,9 +79,9 @@ impl<T: Real> Inputs<T> {
     }
 }
 
-/// A layer's input X: a view, cheap to copy.
+/// What a layer reads of each node, X: a view of a model's features or of dense rows, cheap to copy.
 #[derive(Clone, Copy)]
-pub(crate) struct Input<'a, T> {
+pub struct Input<'a, T> {
     pub(crate) matrix: Matrix<'a, T>,
     pub(crate) rows: usize,
     pub(crate) columns: usize,
@@ -103,6 +103,15 @@ pub(crate) struct Scratch<T> {
 }
 
 impl<'a, T: Real> Input<'a, T> {
+    /// Dense rows, one after another; they may change from call to call.
+    ///
+    /// # Panics
+    /// When there are not `rows · columns` numbers.
+    pub fn dense(values: &'a [T], rows: usize, columns: usize) -> Self {
+        assert_eq!(values.len(), rows * columns, "rows · columns numbers");
+        Self::hidden(values, rows, columns)
+    }
+
     pub(crate) fn hidden(units: &'a [T], rows: usize, columns: usize) -> Self {
         Self { matrix: Matrix::Dense(units), rows, columns, constant: false }
     }

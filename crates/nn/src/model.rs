@@ -46,8 +46,8 @@ pub struct Model<T: Real> {
     outputs: usize,
     threads: Threads,
     structures: Vec<(Arc<Graph>, Structure<T>)>,
-    /// The structure that it works on now.
-    current: StructureId,
+    /// The structures that its layers work on now.
+    current: Layers,
     inputs: Inputs<T>,
     parameters: Parameters<T>,
     seed: u64,
@@ -56,6 +56,8 @@ pub struct Model<T: Real> {
     decoder: Range<usize>,
     folded: Folded<T>,
     hidden: Vec<T>,
+    /// What `hidden` was computed from; none while nothing was.
+    hidden_of: Option<HiddenOf>,
     logits: Vec<T>,
     predictions: Vec<u32>,
     embeddings: Vec<T>,
@@ -70,6 +72,33 @@ pub struct StructureId(usize);
 impl StructureId {
     /// The graph that the model was made for.
     pub const FIRST: StructureId = StructureId(0);
+}
+
+/// The structures that the two layers work on. Mostly both work on one; methods that drop other edges in each layer give
+/// each its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Layers(pub [StructureId; 2]);
+
+impl From<StructureId> for Layers {
+    fn from(structure: StructureId) -> Self {
+        Self([structure; 2])
+    }
+}
+
+impl Layers {
+    /// Whether both layers work on the same structure.
+    fn shared(self) -> bool {
+        self.0[0] == self.0[1]
+    }
+}
+
+/// What the hidden units depend on: version of the parameters, number and version of the first layer's structure, epoch of
+/// the dropout.
+#[derive(Clone, Copy, PartialEq)]
+struct HiddenOf {
+    parameters: u64,
+    structure: (usize, u64),
+    epoch: Option<u32>,
 }
 
 /// Where a layer's parameters lie in the flat vector: inner ones, then the last map's weight and bias.
@@ -101,6 +130,8 @@ struct Gradients<T> {
     hidden: Vec<T>,
     inputs: Vec<T>,
     edges: ValueGradient<T>,
+    /// By edge weights of the second layer, where it works on a structure of its own.
+    second_edges: ValueGradient<T>,
     /// What the latest call asked for; the buffers of anything else are stale.
     latest: Extra,
 }
@@ -153,7 +184,7 @@ impl<T: Real> Model<T> {
             outputs,
             threads: threads.clone(),
             structures: vec![(graph, structure)],
-            current: StructureId::FIRST,
+            current: StructureId::FIRST.into(),
             inputs,
             parameters,
             seed,
@@ -162,6 +193,7 @@ impl<T: Real> Model<T> {
             decoder: decoder_start..decoder_start + config.hidden * outputs,
             folded: Folded::new(last_depth, config.hidden, outputs),
             hidden: Vec::new(),
+            hidden_of: None,
             logits: Vec::new(),
             predictions: Vec::new(),
             embeddings: Vec::new(),
@@ -176,9 +208,14 @@ impl<T: Real> Model<T> {
         &self.config
     }
 
-    /// The graph that it works on now.
+    /// The graph that it works on now; that of its first layer where the layers have different ones.
     pub fn graph(&self) -> &Arc<Graph> {
-        &self.structures[self.current.0].0
+        &self.structures[self.current.0[0].0].0
+    }
+
+    /// The features of the nodes, as the first layer reads them.
+    pub fn inputs(&self) -> Input<'_, T> {
+        self.inputs.view()
     }
 
     /// Adds another graph of the same nodes, every edge with weight 1, to work on in turn with the first: to train on some
@@ -217,7 +254,7 @@ impl<T: Real> Model<T> {
 
     /// The weights of all pairs of nodes, row-major, if the structure that it works on now is dense.
     pub fn matrix(&self) -> Option<&[T]> {
-        self.structures[self.current.0].1.matrix()
+        self.structures[self.current.0[0].0].1.matrix()
     }
 
     /// Changes the weights of all pairs of nodes: `change` gets them, and the latest gradient by them if one was asked for
@@ -228,18 +265,20 @@ impl<T: Real> Model<T> {
     /// A weight is negative or not finite then.
     pub fn update_matrix(&mut self, change: impl FnOnce(&mut [T], &[T])) -> Result<(), NnError> {
         let gradient = if self.gradients.latest.edges { &self.gradients.edges.values[..] } else { &[] };
-        let structure = &mut self.structures[self.current.0].1;
+        let structure = &mut self.structures[self.current.0[0].0].1;
         Ok(structure.update_matrix(&self.threads, |weights| change(weights, gradient))?)
     }
 
-    /// The model on one of its structures, which stays until the next call.
+    /// The model on one of its structures, or with one per layer, which stays until the next call. Weights and graph are
+    /// then set of the first layer's.
     ///
     /// # Panics
-    /// When the id comes from another model with more structures.
-    pub fn on(&mut self, structure: StructureId) -> &mut Self {
-        assert!(structure.0 < self.structures.len(), "a structure of another model");
-        if self.current != structure {
-            self.current = structure;
+    /// When an id comes from another model with more structures.
+    pub fn on(&mut self, layers: impl Into<Layers>) -> &mut Self {
+        let layers = layers.into();
+        assert!(layers.0.iter().all(|id| id.0 < self.structures.len()), "a structure of another model");
+        if self.current != layers {
+            self.current = layers;
             self.gradients.latest.edges = false;
         }
         self
@@ -323,7 +362,7 @@ impl<T: Real> Model<T> {
         if self.config.backbone == Backbone::Mlp {
             check_weights(self.graph(), weights)?;
         } else {
-            self.structures[self.current.0].1.set_weights(&self.threads, weights)?;
+            self.structures[self.current.0[0].0].1.set_weights(&self.threads, weights)?;
         }
         Ok(())
     }
@@ -334,8 +373,9 @@ impl<T: Real> Model<T> {
     /// # Errors
     /// The graph has another number of nodes.
     pub fn set_graph(&mut self, graph: Arc<Graph>) -> Result<(), NnError> {
-        let mut structure = self.structure(&graph, self.current.0)?;
-        let current = &mut self.structures[self.current.0];
+        let number = self.current.0[0].0;
+        let mut structure = self.structure(&graph, number)?;
+        let current = &mut self.structures[number];
         structure.succeed(current.1.version());
         *current = (graph, structure);
         self.gradients.latest.edges = false;
@@ -375,15 +415,14 @@ impl<T: Real> Model<T> {
     /// The task does not fit the model.
     pub fn gradients(&mut self, task: &Task<T>, epoch: Option<u32>, extra: Extra) -> Result<f64, NnError> {
         task.fits(self.graph().nodes(), self.outputs)?;
-        let dropout = self.dropout(epoch);
-        self.forward(dropout);
+        self.forward(epoch);
         let (nodes, width) = (self.graph().nodes(), self.folded.width());
         let losses = ensure(&mut self.losses, nodes);
         let d_logits = ensure(&mut self.gradients.logits, nodes * width);
         let logits = (&self.logits[..], width);
         node_losses(&self.threads, task.labels(), task.shares(), logits, losses, d_logits);
         let loss = task.mean(losses);
-        self.backward(dropout, extra);
+        self.backward(self.dropout(epoch), extra);
         Ok(loss)
     }
 
@@ -400,8 +439,8 @@ impl<T: Real> Model<T> {
     /// The embeddings z, the output of the last convolution: nodes × hidden, row-major. With the dropout of `epoch`, or
     /// without.
     pub fn embeddings(&mut self, epoch: Option<u32>) -> &[T] {
-        self.forward(self.dropout(epoch));
-        let (graph, structure) = &self.structures[self.current.0];
+        self.forward_hidden(epoch);
+        let [_, (graph, structure)] = self.current.0.map(|id| &self.structures[id.0]);
         let context = Context { threads: &self.threads, structure, version: self.parameters.version };
         let (nodes, units) = (graph.nodes(), self.config.hidden);
         let out = ensure(&mut self.embeddings, nodes * units);
@@ -418,7 +457,7 @@ impl<T: Real> Model<T> {
     /// Not one number per embedding.
     pub fn add_embedding_gradient(&mut self, epoch: Option<u32>, gradient: &[T]) -> Result<(), NnError> {
         let dropout = self.dropout(epoch);
-        let (graph, structure) = &self.structures[self.current.0];
+        let [(_, first_structure), (graph, structure)] = self.current.0.map(|id| &self.structures[id.0]);
         let context = Context { threads: &self.threads, structure, version: self.parameters.version };
         let (nodes, units) = (graph.nodes(), self.config.hidden);
         let (found, expected) = (gradient.len(), nodes * units);
@@ -440,6 +479,7 @@ impl<T: Real> Model<T> {
         last.backward(context, input, parameters, gradient, d_parameters, wanted);
         let (parameters, d_parameters) = (self.layout[0].view(values), self.layout[0].view_mut(term));
         let wanted = Wanted { input: None, edges: None };
+        let context = Context { structure: first_structure, ..context };
         first.backward(context, self.inputs.view(), parameters, d_hidden, d_parameters, wanted);
         // The decoder comes after the embeddings and takes no part.
         for (total, &term) in total[..self.decoder.start].iter_mut().zip(&*term) {
@@ -458,9 +498,17 @@ impl<T: Real> Model<T> {
         self.parameters.named(&self.gradients.parameters)
     }
 
-    /// The latest gradient by edge weight, one per edge id; empty when none was asked for.
+    /// The latest gradient by edge weight, one per edge id; empty when none was asked for. Where each layer works on a
+    /// structure of its own, that of the first.
     pub fn edge_gradients(&self) -> &[T] {
         if self.gradients.latest.edges { &self.gradients.edges.values } else { &[] }
+    }
+
+    /// The latest gradient by weight of the second layer's edges; empty when none was asked for, or when it works on the
+    /// first layer's structure.
+    pub fn second_edge_gradients(&self) -> &[T] {
+        let wanted = self.gradients.latest.edges && !self.current.shared();
+        if wanted { &self.gradients.second_edges.values } else { &[] }
     }
 
     /// The latest gradient by input features, nodes × features; empty when none was asked for.
@@ -468,29 +516,50 @@ impl<T: Real> Model<T> {
         if self.gradients.latest.inputs { &self.gradients.inputs } else { &[] }
     }
 
-    fn forward(&mut self, dropout: Option<Dropout>) {
-        let (graph, structure) = &self.structures[self.current.0];
+    /// The hidden units, output of the first layer with ReLU: nodes × hidden, row-major. With the dropout of `epoch`, or
+    /// without. The next pass of the same epoch goes on from them.
+    pub fn hidden(&mut self, epoch: Option<u32>) -> &[T] {
+        self.forward_hidden(epoch);
+        &self.hidden[..self.graph().nodes() * self.config.hidden]
+    }
+
+    /// The first layer, unless its output is there already.
+    fn forward_hidden(&mut self, epoch: Option<u32>) {
+        let dropout = self.dropout(epoch);
+        let (graph, structure) = &self.structures[self.current.0[0].0];
+        let of = HiddenOf {
+            parameters: self.parameters.version,
+            structure: (structure.number(), structure.version()),
+            epoch,
+        };
+        if self.hidden_of == Some(of) {
+            return;
+        }
+        let context = Context { threads: &self.threads, structure, version: self.parameters.version };
+        let hidden = ensure(&mut self.hidden, graph.nodes() * self.config.hidden);
+        let parameters = self.layout[0].view(&self.parameters.values);
+        let activation = Activation::Relu(dropout);
+        self.convolutions[0].forward(context, self.inputs.view(), parameters, activation, hidden);
+        self.hidden_of = Some(of);
+    }
+
+    fn forward(&mut self, epoch: Option<u32>) {
+        self.forward_hidden(epoch);
+        let (graph, structure) = &self.structures[self.current.0[1].0];
         let context = Context { threads: &self.threads, structure, version: self.parameters.version };
         let (nodes, units) = (graph.nodes(), self.config.hidden);
         let values = &self.parameters.values;
-        let hidden = ensure(&mut self.hidden, nodes * units);
-        let [first, last] = &mut self.convolutions;
-        let activation = Activation::Relu(dropout);
-        first.forward(context, self.inputs.view(), self.layout[0].view(values), activation, hidden);
         let (inner, own) = self.layout[1].view(values);
         let folded = self.folded.fold(own, &values[self.decoder.clone()]);
         let logits = ensure(&mut self.logits, nodes * folded.width());
-        last.forward(
-            context,
-            Input::hidden(hidden, nodes, units),
-            (inner, folded),
-            Activation::Linear,
-            logits,
-        );
+        let input = Input::hidden(&self.hidden[..nodes * units], nodes, units);
+        self.convolutions[1].forward(context, input, (inner, folded), Activation::Linear, logits);
     }
 
     fn backward(&mut self, dropout: Option<Dropout>, extra: Extra) {
-        let (graph, structure) = &self.structures[self.current.0];
+        let shared = self.current.shared();
+        let [(graph, structure), (second_graph, second_structure)] =
+            self.current.0.map(|id| &self.structures[id.0]);
         let context = Context { threads: &self.threads, structure, version: self.parameters.version };
         let (nodes, units) = (graph.nodes(), self.config.hidden);
         let values = &self.parameters.values;
@@ -498,22 +567,27 @@ impl<T: Real> Model<T> {
         gradients.latest = extra;
         if extra.edges {
             gradients.edges.reset(structure);
+            if !shared {
+                gradients.second_edges.reset(second_structure);
+            }
         }
         let [first, last] = &mut self.convolutions;
         let hidden = &self.hidden[..nodes * units];
 
         let scale = T::of(dropout.map_or(1.0, |dropout| dropout.scale));
         let d_hidden = ensure(&mut gradients.hidden, nodes * units);
+        let edges = if shared { &mut gradients.edges } else { &mut gradients.second_edges };
         let wanted = Wanted {
             input: Some(InputGradient { out: d_hidden, finish: Finish::Gate { hidden, scale } }),
-            edges: extra.edges.then_some(&mut gradients.edges),
+            edges: extra.edges.then_some(edges),
         };
         let (inner, own) = self.layout[1].view(values);
         let (d_layers, d_decoder) = gradients.parameters.split_at_mut(self.decoder.start);
         let (d_inner, d_own) = self.layout[1].view_mut(d_layers);
         let (folded, d_folded) = self.folded.with_gradient();
         let input = Input::hidden(hidden, nodes, units);
-        last.backward(context, input, (inner, folded), &gradients.logits, (d_inner, d_folded), wanted);
+        let second = Context { structure: second_structure, ..context };
+        last.backward(second, input, (inner, folded), &gradients.logits, (d_inner, d_folded), wanted);
         self.folded.unfold(&self.threads, own, d_own, d_decoder);
 
         let inputs = self.inputs.view();
@@ -528,9 +602,16 @@ impl<T: Real> Model<T> {
         let d_parameters = self.layout[0].view_mut(&mut gradients.parameters);
         first.backward(context, inputs, parameters, d_hidden, d_parameters, wanted);
         if extra.edges {
-            structure.weight_gradient(&self.threads, &mut gradients.edges);
             // The MLP propagates along no edge, so its loss moves with none of the weights.
+            structure.weight_gradient(&self.threads, &mut gradients.edges);
             gradients.edges.values.resize(structure.weights().max(graph.edges()), T::ZERO);
+            if !shared {
+                second_structure.weight_gradient(&self.threads, &mut gradients.second_edges);
+                gradients
+                    .second_edges
+                    .values
+                    .resize(second_structure.weights().max(second_graph.edges()), T::ZERO);
+            }
         }
     }
 }

@@ -53,6 +53,10 @@ pub trait Real:
     /// Natural logarithm.
     #[must_use]
     fn ln(self) -> Self;
+    /// Natural logarithm of a positive normal number. For `f32` a polynomial with an error below 4 units in the last place
+    /// (absolute 10⁻⁷ next to 1), which the compiler can vectorise.
+    #[must_use]
+    fn quick_ln(self) -> Self;
     /// The larger of two numbers; NaN when `self` is, so that a diverged model does not look healthy.
     #[inline(always)]
     #[must_use]
@@ -109,6 +113,21 @@ impl Real for f32 {
     fn ln(self) -> Self {
         f32::ln(self)
     }
+    /// ln x = k ln 2 + ln m with m between √½ and √2, and ln m = 2 artanh((m − 1) / (m + 1)) by its series.
+    #[inline(always)]
+    fn quick_ln(self) -> Self {
+        const SQRT_HALF: u32 = 0x3f35_04f3;
+        let bits = self.to_bits();
+        let k = bits.wrapping_sub(SQRT_HALF).cast_signed() >> 23;
+        let m = f32::from_bits(bits.wrapping_sub((k << 23).cast_unsigned()));
+        let s = (m - 1.0) / (m + 1.0);
+        let z = s * s;
+        let mut p = 1.0 / 9.0;
+        for c in [1.0 / 7.0, 1.0 / 5.0, 1.0 / 3.0, 1.0] {
+            p = f32::mul_add(p, z, c);
+        }
+        f32::mul_add(k as f32, std::f32::consts::LN_2, 2.0 * s * p)
+    }
 }
 
 impl Real for f64 {
@@ -137,6 +156,10 @@ impl Real for f64 {
     fn ln(self) -> Self {
         f64::ln(self)
     }
+    #[inline(always)]
+    fn quick_ln(self) -> Self {
+        f64::ln(self)
+    }
 }
 
 #[cfg(test)]
@@ -159,6 +182,20 @@ mod tests {
     fn not_a_number_stays_so_that_divergence_shows() {
         assert!(Real::max(f32::NAN, 0.0).is_nan() && Real::min(f32::NAN, 0.0).is_nan());
         assert!(Real::exp(f32::NAN).is_nan());
+    }
+
+    #[test]
+    fn quick_logarithm_of_f32_is_close() {
+        for step in 1..400_000 {
+            let x = step as f32 * 1e-5;
+            let exact = f64::from(x).ln();
+            let error = (f64::from(Real::quick_ln(x)) - exact).abs();
+            assert!(error < 1e-7 + 4.0 * exact.abs() * f64::from(f32::EPSILON), "ln {x}: off by {error}");
+        }
+        for x in [1e-6_f32, 1e-30, 1e30, f32::MIN_POSITIVE] {
+            let exact = f64::from(x).ln();
+            assert!((f64::from(Real::quick_ln(x)) / exact - 1.0).abs() < 1e-6, "ln {x}");
+        }
     }
 
     #[test]

@@ -9,7 +9,7 @@
 ///
 /// Whatever `kernel` calls must be `#[inline(always)]`, or it is compiled without those instructions.
 #[inline(always)]
-pub(crate) fn with_simd<R>(kernel: impl FnOnce() -> R) -> R {
+pub fn with_simd<R>(kernel: impl FnOnce() -> R) -> R {
     pulp::Arch::new().dispatch(kernel)
 }
 

@@ -116,7 +116,7 @@ impl Threads {
     ///
     /// `work` are CSR offsets: node `i` costs `work[i + 1] - work[i]`, plus one. `start(i)` is where the
     /// output of node `i` begins: `i * width` for rows, `offsets[i]` for one number per edge.
-    pub(crate) fn nodes<T: Send>(
+    pub fn nodes<T: Send>(
         &self,
         work: &[usize],
         start: impl Fn(usize) -> usize + Sync,

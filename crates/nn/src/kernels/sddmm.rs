@@ -76,7 +76,7 @@ pub(crate) fn dot<T: Real>(a: &[T], b: &[T]) -> T {
 }
 
 #[inline(always)]
-fn halve<T: Real>(mut lanes: [T; LANES]) -> T {
+pub(crate) fn halve<T: Real>(mut lanes: [T; LANES]) -> T {
     let mut half = LANES / 2;
     while half > 0 {
         for l in 0..half {

@@ -3,8 +3,10 @@
 mod bad_input;
 mod dense;
 mod determinism;
+mod edge_network;
 mod gradients;
 mod initialisation;
+mod layers;
 mod metrics;
 mod properties;
 mod pyg;

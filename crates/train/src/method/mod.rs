@@ -1,21 +1,24 @@
 //! The methods: what decides which edges and nodes a model learns from.
 
+mod edge_scores;
 mod gnn_svd;
+mod neural_sparse;
 mod nodes;
 mod pro_gnn;
 mod prune;
+mod ptdnet;
 mod rcl;
 mod vanilla;
 
 use std::sync::Arc;
 
 use edgepace_graph::{Dataset, Features, Graph};
-use edgepace_nn::{Backbone, StructureId};
+use edgepace_nn::{Backbone, Layers, StructureId};
 use serde::Serialize;
 use toml::Table;
 
 use crate::choose::Candidates;
-use crate::config::RunConfig;
+use crate::config::{RunConfig, to_table};
 use crate::error::TrainError;
 use crate::event::Listener;
 use crate::memory::available_bytes;
@@ -29,8 +32,8 @@ use rcl::AUTO;
 /// A structure to evaluate on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EvaluatedOn {
-    /// Which of the model's structures.
-    pub structure: StructureId,
+    /// Which of the model's structures, in each of its layers.
+    pub structure: Layers,
     /// Its name in results, as `full` or `weighted`.
     pub name: &'static str,
 }
@@ -103,7 +106,7 @@ pub trait Method: Send {
 
     /// The structures to evaluate on; the best on validation counts, the first one among equals.
     fn evaluated_on(&self) -> Vec<EvaluatedOn> {
-        vec![EvaluatedOn { structure: StructureId::FIRST, name: "full" }]
+        vec![EvaluatedOn { structure: StructureId::FIRST.into(), name: "full" }]
     }
 
     /// One of them as it is now. Asked for when it was the best so far.
@@ -349,6 +352,18 @@ pub const METHODS: &[MethodInfo] = &[
         "Pro-GNN on the edges and neighbours by features",
         (pro_gnn::SPARSE_SETTINGS, pro_gnn::sparse_defaults),
         pro_gnn::make_sparse,
+    ),
+    structure_learning(
+        "neural-sparse",
+        "NeuralSparse: each node learns which k neighbours to keep",
+        (neural_sparse::SETTINGS, || to_table(&neural_sparse::Settings::default())),
+        neural_sparse::make,
+    ),
+    structure_learning(
+        "ptdnet",
+        "PTDNet: each layer learns gates on its edges",
+        (ptdnet::SETTINGS, || to_table(&ptdnet::Settings::default())),
+        ptdnet::make,
     ),
     node_curriculum(
         "clnode",

@@ -132,7 +132,7 @@ impl Method for Prune {
     }
 
     fn evaluated_on(&self) -> Vec<EvaluatedOn> {
-        vec![EvaluatedOn { structure: self.structure(), name: "pruned" }]
+        vec![EvaluatedOn { structure: self.structure().into(), name: "pruned" }]
     }
 
     fn kept(&self, _: EvaluatedOn) -> Kept {

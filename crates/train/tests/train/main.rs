@@ -3,6 +3,7 @@ mod audit;
 mod config;
 mod corners;
 mod curriculum;
+mod learned_edges;
 mod methods;
 mod pro_gnn;
 mod pruning;

@@ -1,7 +1,7 @@
 //! Pro-GNN, dense and on a sparse support. That runs are defined at the corners and the same on any number of threads, is
 //! tested with every other method's.
 
-use edgepace_graph::{Classes, Dataset, DenseFeatures, Graph};
+use edgepace_graph::{Classes, Dataset, DenseFeatures, Features, Graph, Labels};
 use edgepace_train::{TrainError, check_memory};
 
 use crate::sets::{config, small, trained};
@@ -102,7 +102,8 @@ fn a_graph_too_large_for_a_matrix_is_refused_with_what_to_use_instead() {
     let graph = Graph::undirected(nodes, &[0], &[1]).unwrap();
     let features = DenseFeatures::new(nodes, 1, vec![1.0; nodes]).unwrap();
     let labels = Classes::new(2, vec![0; nodes]).unwrap();
-    let dataset = Dataset::new("large", graph, features.into(), labels.into(), Vec::new()).unwrap();
+    let dataset =
+        Dataset::new("large", graph, Features::from(features), Labels::from(labels), Vec::new()).unwrap();
     match check_memory(&dataset, &config(&[("method", "pro-gnn")])) {
         Err(TrainError::Memory { needed, instead, .. }) => {
             assert_eq!(needed, 16 * (nodes as u64).pow(2));

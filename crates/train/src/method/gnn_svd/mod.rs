@@ -153,7 +153,7 @@ impl Method for GnnSvd {
     }
 
     fn evaluated_on(&self) -> Vec<EvaluatedOn> {
-        vec![EvaluatedOn { structure: self.structure(), name: "reconstructed" }]
+        vec![EvaluatedOn { structure: self.structure().into(), name: "reconstructed" }]
     }
 
     fn kept(&self, _: EvaluatedOn) -> Kept {
@@ -161,7 +161,7 @@ impl Method for GnnSvd {
         Kept {
             graph: Some(Arc::clone(&state.graph)),
             weights: Some(Arc::clone(&state.weights)),
-            second: None,
+            ..Kept::default()
         }
     }
 

@@ -192,7 +192,7 @@ impl Method for ProGnn {
 
     fn evaluated_on(&self) -> Vec<EvaluatedOn> {
         let structure = self.state.as_ref().map_or(StructureId::FIRST, |state| state.structure);
-        vec![EvaluatedOn { structure, name: "learned" }]
+        vec![EvaluatedOn { structure: structure.into(), name: "learned" }]
     }
 
     fn edges_in(&self, _: &Session<'_>) -> usize {

@@ -217,7 +217,7 @@ impl Method for ProGnnSparse {
 
     fn evaluated_on(&self) -> Vec<EvaluatedOn> {
         let structure = self.state.as_ref().map_or(StructureId::FIRST, |state| state.structure);
-        vec![EvaluatedOn { structure, name: "learned" }]
+        vec![EvaluatedOn { structure: structure.into(), name: "learned" }]
     }
 
     fn kept(&self, _: EvaluatedOn) -> Kept {

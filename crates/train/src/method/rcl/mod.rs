@@ -139,9 +139,9 @@ impl Method for Rcl {
     }
 
     fn evaluated_on(&self) -> Vec<EvaluatedOn> {
-        let full = EvaluatedOn { structure: StructureId::FIRST, name: "full" };
+        let full = EvaluatedOn { structure: StructureId::FIRST.into(), name: "full" };
         let Some(state) = &self.state else { return vec![full] };
-        let weighted = EvaluatedOn { structure: state.weighted, name: "weighted" };
+        let weighted = EvaluatedOn { structure: state.weighted.into(), name: "weighted" };
         match self.settings.evaluation {
             EvaluationGraph::Weighted => vec![weighted],
             EvaluationGraph::Full => vec![full],
@@ -150,7 +150,7 @@ impl Method for Rcl {
     }
 
     fn kept(&self, on: EvaluatedOn) -> Kept {
-        let weighted = self.state.as_ref().filter(|state| state.weighted == on.structure);
+        let weighted = self.state.as_ref().filter(|state| on.structure == state.weighted.into());
         Kept { weights: weighted.map(|state| Arc::clone(&state.weights)), ..Kept::default() }
     }
 

@@ -1,0 +1,318 @@
+//! A small network that scores edges, for methods that learn which of them to keep.
+//!
+//! score_e = v · ReLU(x_i W_a + x_j W_b + b) + c for an edge e from j to i: a perceptron of one hidden layer on [x_i ‖ x_j].
+//! The first layer is a product per node, X · [W_a | W_b], so an edge costs one row and O(hidden). It has its own
+//! parameters and its own optimiser, and exact gradients by its parameters.
+
+use std::sync::Arc;
+
+use edgepace_graph::random::{Purpose, Stream};
+use edgepace_graph::{Graph, Transpose};
+
+use crate::adam::{Adam, AdamConfig};
+use crate::error::NnError;
+use crate::inputs::{Input, Scratch};
+use crate::kernels::finish::Finish;
+use crate::kernels::sddmm::halve;
+use crate::memory::{ensure, zeros};
+use crate::meter::Kernel;
+use crate::real::Real;
+use crate::simd::with_simd;
+use crate::threads::Threads;
+
+/// Into how many fixed pieces nodes are cut for sums over all edges: a function of the graph alone.
+const PIECES: usize = 64;
+/// Units are taken in groups of so many; the number of hidden units is a multiple of it.
+const LANES: usize = 16;
+
+/// The network on one graph, with every buffer that it needs.
+pub struct EdgeNetwork<T> {
+    graph: Arc<Graph>,
+    /// Out-edges of a graph that is not symmetric.
+    transpose: Option<Transpose>,
+    columns: usize,
+    hidden: usize,
+    /// [W_a | W_b] (columns × 2 hidden), b, v (hidden each), c.
+    values: Vec<T>,
+    gradient: Vec<T>,
+    adam: Adam<T>,
+    /// X · [W_a | W_b], with b in the first half.
+    products: Vec<T>,
+    d_products: Vec<T>,
+    scores: Vec<T>,
+    /// Of each piece of nodes: the gradients by b, v and c.
+    partial: Vec<T>,
+    scratch: Scratch<T>,
+}
+
+impl<T: Real> EdgeNetwork<T> {
+    /// A network for nodes with `columns` numbers each, its parameters drawn from stream `index` of the seed; two networks
+    /// of one run take different ones. W by Glorot's rule, v by Kaiming's, biases 0.
+    ///
+    /// # Errors
+    /// `hidden` is not a multiple of 16, or a setting of the optimiser is out of its range.
+    pub fn new(
+        graph: Arc<Graph>,
+        columns: usize,
+        hidden: usize,
+        adam: AdamConfig,
+        (seed, index): (u64, u32),
+    ) -> Result<Self, NnError> {
+        if hidden == 0 || !hidden.is_multiple_of(LANES) {
+            let expected = "a multiple of 16, at least 16";
+            return Err(NnError::Config { field: "hidden units", found: hidden.to_string(), expected });
+        }
+        let stream = Stream::new(seed, Purpose::EdgeNetwork, index);
+        let first = columns * 2 * hidden;
+        let mut values = zeros(first + 2 * hidden + 1);
+        let mut draw = |range: std::ops::Range<usize>, bound: f64| {
+            for i in range {
+                values[i] = T::of(bound * (2.0 * stream.uniform(i as u64) - 1.0));
+            }
+        };
+        draw(0..first, (6.0 / (2 * columns + hidden) as f64).sqrt());
+        draw(first + hidden..first + 2 * hidden, 1.0 / (hidden as f64).sqrt());
+        Ok(Self {
+            transpose: graph.twins().is_none().then(|| graph.transpose()),
+            graph,
+            columns,
+            hidden,
+            gradient: zeros(values.len()),
+            adam: Adam::new(adam, values.len())?,
+            values,
+            products: Vec::new(),
+            d_products: Vec::new(),
+            scores: Vec::new(),
+            partial: Vec::new(),
+            scratch: Scratch::default(),
+        })
+    }
+
+    /// All parameters: [W_a | W_b] row by row, b, v, c.
+    pub fn parameter_values(&self) -> &[T] {
+        &self.values
+    }
+
+    /// Replaces all parameters.
+    ///
+    /// # Errors
+    /// Another number of values.
+    pub fn set_parameter_values(&mut self, values: &[T]) -> Result<(), NnError> {
+        let (found, expected) = (values.len(), self.values.len());
+        if found != expected {
+            let reason = "all parameters of the network";
+            return Err(NnError::Size { field: "parameters", found, expected, reason });
+        }
+        self.values.copy_from_slice(values);
+        Ok(())
+    }
+
+    /// Adds to c, the score of an edge of which nothing is known.
+    pub fn raise(&mut self, by: T) {
+        if let Some(c) = self.values.last_mut() {
+            *c += by;
+        }
+    }
+
+    /// The score of each edge, by edge id, given the numbers of each node. Cost: a product with X, and one row per edge.
+    ///
+    /// # Errors
+    /// Not one row per node, or another number of columns.
+    pub fn scores(&mut self, threads: &Threads, input: Input<'_, T>) -> Result<&[T], NnError> {
+        self.fits(input)?;
+        let (nodes, h) = (self.graph.nodes(), self.hidden);
+        let Parts { weight, bias, last, constant } = parts(&self.values, self.columns, h);
+        let products = ensure(&mut self.products, nodes * 2 * h);
+        input.times(threads, &mut self.scratch, (weight, 2 * h), products, Finish::Keep);
+        threads.rows(products, 2 * h, 1024, |_, rows| {
+            for row in rows.chunks_exact_mut(2 * h) {
+                row.iter_mut().zip(bias).for_each(|(x, &b)| *x += b);
+            }
+        });
+        let (products, graph) = (&*products, &self.graph);
+        let scores = ensure(&mut self.scores, graph.edges());
+        let (offsets, sources) = (graph.offsets(), graph.sources());
+        let bytes = scores.len() * h * size_of::<T>();
+        let _span = threads.span(Kernel::EdgeGradient, 3 * scores.len() * h, bytes);
+        threads.nodes(
+            offsets,
+            |i| offsets[i],
+            scores,
+            |nodes, scores| {
+                let first = offsets[nodes.start];
+                with_simd(
+                    #[inline(always)]
+                    || {
+                        for i in nodes {
+                            let own = &products[i * 2 * h..][..h];
+                            for e in offsets[i]..offsets[i + 1] {
+                                let other = &products[sources[e] as usize * 2 * h + h..][..h];
+                                scores[e - first] = relu_dot(own, other, last) + constant;
+                            }
+                        }
+                    },
+                );
+            },
+        );
+        Ok(scores)
+    }
+
+    /// The gradient of a loss by all parameters, given that by the scores. Belongs to the latest [`EdgeNetwork::scores`],
+    /// which must have had the same input.
+    ///
+    /// # Errors
+    /// Not one number per edge, or another input.
+    pub fn gradient(
+        &mut self,
+        threads: &Threads,
+        input: Input<'_, T>,
+        d_scores: &[T],
+    ) -> Result<&[T], NnError> {
+        self.fits(input)?;
+        let (found, expected) = (d_scores.len(), self.graph.edges());
+        if found != expected {
+            let reason = "one per edge";
+            return Err(NnError::Size { field: "gradient by scores", found, expected, reason });
+        }
+        let (nodes, h) = (self.graph.nodes(), self.hidden);
+        let Parts { last, .. } = parts(&self.values, self.columns, h);
+        let piece_nodes = nodes.div_ceil(PIECES).max(1);
+        let partial = ensure(&mut self.partial, nodes.div_ceil(piece_nodes) * (2 * h + 1));
+        let d_products = ensure(&mut self.d_products, nodes * 2 * h);
+        let pass = Backward {
+            graph: &self.graph,
+            transpose: self.transpose.as_ref(),
+            products: &self.products[..nodes * 2 * h],
+            d_scores,
+            last,
+        };
+        let bytes = 2 * d_scores.len() * h * size_of::<T>();
+        let span = threads.span(Kernel::EdgeGradient, 8 * d_scores.len() * h, bytes);
+        let width = 2 * h * piece_nodes;
+        threads.rows_of_two((d_products, width), (&mut *partial, 2 * h + 1), 1, |piece, rows, sums| {
+            sums.fill(T::ZERO);
+            with_simd(
+                #[inline(always)]
+                || {
+                    for (i, row) in rows.chunks_exact_mut(2 * h).enumerate() {
+                        pass.node(piece * piece_nodes + i, row, sums);
+                    }
+                },
+            );
+        });
+        drop(span);
+        let (d_weight, d_rest) = self.gradient.split_at_mut(self.columns * 2 * h);
+        input.transposed_times(threads, &mut self.scratch, (d_products, 2 * h), d_weight);
+        d_rest.fill(T::ZERO);
+        for sums in partial.chunks_exact(2 * h + 1) {
+            d_rest.iter_mut().zip(sums).for_each(|(total, &sum)| *total += sum);
+        }
+        Ok(&self.gradient)
+    }
+
+    /// One optimiser step along the latest gradient.
+    pub fn step(&mut self, threads: &Threads) {
+        self.adam.step(threads, &mut self.values, &self.gradient);
+    }
+
+    fn fits(&self, input: Input<'_, T>) -> Result<(), NnError> {
+        let refuse = |found, expected, reason| {
+            Err(NnError::Size { field: "input of the edge network", found, expected, reason })
+        };
+        if input.rows != self.graph.nodes() {
+            return refuse(input.rows, self.graph.nodes(), "one row per node");
+        }
+        if input.columns != self.columns {
+            return refuse(input.columns, self.columns, "the columns that the network was made for");
+        }
+        Ok(())
+    }
+}
+
+struct Parts<'a, T> {
+    weight: &'a [T],
+    bias: &'a [T],
+    last: &'a [T],
+    constant: T,
+}
+
+fn parts<T: Real>(values: &[T], columns: usize, hidden: usize) -> Parts<'_, T> {
+    let (weight, rest) = values.split_at(columns * 2 * hidden);
+    let (bias, rest) = rest.split_at(hidden);
+    let (last, constant) = rest.split_at(hidden);
+    Parts { weight, bias, last, constant: constant[0] }
+}
+
+/// Σ_u last_u · max(0, a_u + b_u) in 16 interleaved sums; lengths are multiples of 16.
+#[inline(always)]
+fn relu_dot<T: Real>(a: &[T], b: &[T], last: &[T]) -> T {
+    let mut lanes = [T::ZERO; LANES];
+    let tiles =
+        a.as_chunks::<LANES>().0.iter().zip(b.as_chunks::<LANES>().0).zip(last.as_chunks::<LANES>().0);
+    for ((a, b), last) in tiles {
+        for l in 0..LANES {
+            lanes[l] = (a[l] + b[l]).max(T::ZERO).mul_add(last[l], lanes[l]);
+        }
+    }
+    halve(lanes)
+}
+
+/// What the backward pass reads.
+struct Backward<'a, T> {
+    graph: &'a Graph,
+    transpose: Option<&'a Transpose>,
+    products: &'a [T],
+    d_scores: &'a [T],
+    last: &'a [T],
+}
+
+impl<T: Real> Backward<'_, T> {
+    /// The gradient by a node's products: its in-edges for the first half, its out-edges for the second. Adds what its
+    /// in-edges give to the gradients by b, v and c.
+    #[inline(always)]
+    fn node(&self, i: usize, row: &mut [T], sums: &mut [T]) {
+        let h = self.last.len();
+        let (d_own, d_other) = row.split_at_mut(h);
+        d_own.fill(T::ZERO);
+        d_other.fill(T::ZERO);
+        let (d_bias, rest) = sums.split_at_mut(h);
+        let (d_last, d_constant) = rest.split_at_mut(h);
+        let (own_a, own_b) = self.products[i * 2 * h..][..2 * h].split_at(h);
+        let row_of = |node: u32| self.products[node as usize * 2 * h..][..2 * h].split_at(h);
+        let twins = self.graph.twins();
+        for e in self.graph.in_edges(i) {
+            let (other_a, other_b) = row_of(self.graph.sources()[e]);
+            let d = self.d_scores[e];
+            d_constant[0] += d;
+            into_edge(own_a, other_b, (d, self.last), d_own, d_last);
+            if let Some(twins) = twins {
+                out_edge(other_a, own_b, (self.d_scores[twins[e] as usize], self.last), d_other);
+            }
+        }
+        if let Some(transpose) = self.transpose {
+            for place in transpose.offsets[i]..transpose.offsets[i + 1] {
+                let d = self.d_scores[transpose.edges[place] as usize];
+                out_edge(row_of(transpose.targets[place]).0, own_b, (d, self.last), d_other);
+            }
+        }
+        d_bias.iter_mut().zip(&*d_own).for_each(|(total, &d)| *total += d);
+    }
+}
+
+/// An edge with gradient d by its score: adds d · v where the unit is on, and its unit times d to the gradient by v.
+#[inline(always)]
+fn into_edge<T: Real>(a: &[T], b: &[T], (d, last): (T, &[T]), d_own: &mut [T], d_last: &mut [T]) {
+    let inputs = a.iter().zip(b).zip(last);
+    for (((&a, &b), &last), (d_own, d_last)) in inputs.zip(d_own.iter_mut().zip(d_last)) {
+        let unit = a + b;
+        *d_own += if unit > T::ZERO { d * last } else { T::ZERO };
+        *d_last = unit.max(T::ZERO).mul_add(d, *d_last);
+    }
+}
+
+#[inline(always)]
+fn out_edge<T: Real>(a: &[T], b: &[T], (d, last): (T, &[T]), d_other: &mut [T]) {
+    for (((&a, &b), &last), d_other) in a.iter().zip(b).zip(last).zip(d_other) {
+        *d_other += if a + b > T::ZERO { d * last } else { T::ZERO };
+    }
+}

@@ -1,0 +1,73 @@
+//! What the methods share that learn scores of edges: their network, checks of settings, the report.
+
+use std::sync::Arc;
+
+use edgepace_graph::Graph;
+use edgepace_nn::{AdamConfig, EdgeNetwork};
+
+use crate::error::TrainError;
+use crate::method::EdgeReport;
+
+/// Settings of an edge network.
+#[derive(Clone, Copy)]
+pub(super) struct Network {
+    pub(super) hidden: usize,
+    pub(super) lr: f64,
+}
+
+impl Network {
+    /// The network number `index` under a seed, for nodes with so many columns.
+    pub(super) fn make(
+        self,
+        graph: &Arc<Graph>,
+        columns: usize,
+        (seed, index): (u64, u32),
+    ) -> Result<EdgeNetwork<f32>, TrainError> {
+        let adam = AdamConfig { rate: self.lr, ..AdamConfig::default() };
+        Ok(EdgeNetwork::new(Arc::clone(graph), columns, self.hidden, adam, (seed, index))?)
+    }
+}
+
+pub(super) fn check_network(hidden: usize, lr: f64) -> Result<(), TrainError> {
+    if hidden == 0 || hidden > 1024 || !hidden.is_multiple_of(16) {
+        return Err(TrainError::Config {
+            field: "network_hidden".into(),
+            found: hidden.to_string(),
+            expected: "a multiple of 16 up to 1024".into(),
+        });
+    }
+    in_range("network_lr", lr, 1e-9, 1e3)
+}
+
+/// Refuses a number outside of [low, high].
+pub(super) fn in_range(field: &str, found: f64, low: f64, high: f64) -> Result<(), TrainError> {
+    if (low..=high).contains(&found) {
+        return Ok(());
+    }
+    Err(TrainError::Config {
+        field: field.into(),
+        found: found.to_string(),
+        expected: format!("between {low} and {high}"),
+    })
+}
+
+/// Gives both directions of each undirected edge their mean.
+pub(super) fn average_twins(graph: &Graph, values: &mut [f32]) {
+    for (edge, &twin) in graph.twins().unwrap_or_default().iter().enumerate() {
+        let twin = twin as usize;
+        if edge < twin {
+            let mean = f32::midpoint(values[edge], values[twin]);
+            (values[edge], values[twin]) = (mean, mean);
+        }
+    }
+}
+
+/// The report on edges that are kept with such probabilities: the less probable, the harder.
+pub(super) fn report(mut keep: Vec<f32>) -> EdgeReport {
+    keep.iter_mut().for_each(|keep| *keep = keep.clamp(0.0, 1.0));
+    EdgeReport {
+        difficulty: keep.iter().map(|&keep| 1.0 - keep).collect(),
+        first_epoch: vec![0; keep.len()],
+        weight: keep,
+    }
+}

@@ -1,0 +1,304 @@
+//! PTDNet (Luo et al., «Learning to Drop: Robust Graph Neural Network via Topological Denoising», WSDM 2021): each layer l
+//! has a network that scores edges by the representations of their ends, a_e = MLP_l(h_i, h_j), and hard concrete gates z_e
+//! with log-odds a_e (see `gates`) as edge weights. The loss is that of the task, plus
+//! β₁ Σ_l mean_e P(z_e > 0) + β₂ Σ_l ‖A_l‖_* / ‖A‖_*, where A_l is the gated adjacency matrix (see `low_rank`).
+//!
+//! The first network reads the features, the second one the hidden units of the first layer, through which no gradient
+//! goes back. Evaluation is with the gates that have no noise.
+
+mod gates;
+mod low_rank;
+
+use std::sync::Arc;
+
+use edgepace_graph::random::{Purpose, Stream};
+use edgepace_nn::{EdgeNetwork, Extra, Input, Layers, StructureId, Threads};
+use serde::{Deserialize, Serialize};
+
+use crate::config::RunConfig;
+use crate::error::TrainError;
+use crate::event::Listener;
+use crate::method::edge_scores::{Network, check_network, in_range, report};
+use crate::method::{EdgeReport, EvaluatedOn, Kept, Method, Setting, Update};
+use crate::session::Session;
+
+use gates::Gates;
+use low_rank::LowRank;
+
+/// Settings of PTDNet.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct Settings {
+    pub(super) sparsity: f64,
+    pub(super) low_rank: f64,
+    pub(super) rank: usize,
+    pub(super) rank_period: u32,
+    pub(super) temperature: f64,
+    pub(super) final_temperature: f64,
+    pub(super) initial_odds: f64,
+    pub(super) network_hidden: usize,
+    pub(super) network_lr: f64,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            sparsity: 0.1,
+            low_rank: 0.1,
+            rank: 8,
+            rank_period: 10,
+            temperature: 2.0,
+            final_temperature: 0.66,
+            initial_odds: 2.0,
+            network_hidden: 16,
+            network_lr: 0.01,
+        }
+    }
+}
+
+pub(super) const SETTINGS: &[Setting] = &[
+    Setting {
+        name: "sparsity",
+        meaning: "β₁, the weight of the share of open gates in the loss, at least 0",
+        search: &[0.0, 0.01, 0.1, 0.5],
+    },
+    Setting {
+        name: "low_rank",
+        meaning: "β₂, the weight of the nuclear norm in the loss, as a share of the ungated graph's, at least 0",
+        search: &[0.0, 0.1, 0.5],
+    },
+    Setting { name: "rank", meaning: "singular values of the nuclear norm, 1 to 256", search: &[] },
+    Setting {
+        name: "rank_period",
+        meaning: "epochs for which singular vectors are kept, at least 1",
+        search: &[],
+    },
+    Setting { name: "temperature", meaning: "of the gates in the first epoch, 0.05 to 10", search: &[] },
+    Setting { name: "final_temperature", meaning: "of the gates in the last epoch, 0.05 to 10", search: &[] },
+    Setting {
+        name: "initial_odds",
+        meaning: "log-odds of a gate before anything is learned, −10 to 10",
+        search: &[0.0, 2.0],
+    },
+    Setting {
+        name: "network_hidden",
+        meaning: "hidden units of each edge network, a multiple of 16 up to 1024",
+        search: &[],
+    },
+    Setting {
+        name: "network_lr",
+        meaning: "step size of the edge networks' Adam, above 0",
+        search: &[0.001, 0.01],
+    },
+];
+
+impl Settings {
+    fn check(&self) -> Result<(), TrainError> {
+        in_range("sparsity", self.sparsity, 0.0, 1e6)?;
+        in_range("low_rank", self.low_rank, 0.0, 1e6)?;
+        in_range("rank", self.rank as f64, 1.0, 256.0)?;
+        in_range("rank_period", f64::from(self.rank_period), 1.0, 1e6)?;
+        in_range("temperature", self.temperature, 0.05, 10.0)?;
+        in_range("final_temperature", self.final_temperature, 0.05, 10.0)?;
+        in_range("initial_odds", self.initial_odds, -10.0, 10.0)?;
+        check_network(self.network_hidden, self.network_lr)
+    }
+
+    /// From the first to the final temperature in equal ratios.
+    fn temperature(&self, epoch: u32, epochs: u32) -> f64 {
+        let progress = f64::from(epoch) / f64::from(epochs.saturating_sub(1).max(1));
+        self.temperature * (self.final_temperature / self.temperature).powf(progress)
+    }
+}
+
+pub(super) fn make(config: &RunConfig, seed: u64) -> Result<Box<dyn Method>, TrainError> {
+    let settings: Settings = config.settings_over(&Settings::default())?;
+    settings.check()?;
+    Ok(Box::new(PtdNet { settings, seed, state: None }))
+}
+
+struct PtdNet {
+    settings: Settings,
+    seed: u64,
+    /// Made at the start.
+    state: Option<State>,
+}
+
+struct State {
+    layers: [Layer; 2],
+    threads: Threads,
+}
+
+/// What decides on the edges of one layer.
+struct Layer {
+    network: EdgeNetwork<f32>,
+    gates: Gates<f32>,
+    low_rank: Option<LowRank>,
+    training: StructureId,
+    evaluated: StructureId,
+    /// Gates of the training step.
+    weights: Vec<f32>,
+    /// Gates of the evaluation.
+    kept: Vec<f32>,
+    d_weights: Vec<f32>,
+    d_scores: Vec<f32>,
+}
+
+impl State {
+    fn training(&self) -> Layers {
+        Layers([self.layers[0].training, self.layers[1].training])
+    }
+
+    fn evaluated(&self) -> Layers {
+        Layers([self.layers[0].evaluated, self.layers[1].evaluated])
+    }
+}
+
+impl Layer {
+    fn new(
+        settings: &Settings,
+        session: &mut Session<'_>,
+        columns: usize,
+        (seed, index): (u64, u32),
+    ) -> Result<Self, TrainError> {
+        let graph = Arc::clone(&session.graph);
+        let network = Network { hidden: settings.network_hidden, lr: settings.network_lr };
+        let mut network = network.make(&graph, columns, (seed, index))?;
+        network.raise(settings.initial_odds as f32);
+        let low_rank = if settings.low_rank > 0.0 {
+            Some(LowRank::new(session.model.threads(), &graph, settings.rank, seed)?)
+        } else {
+            None
+        };
+        let zeros = vec![0.0; graph.edges()];
+        Ok(Self {
+            network,
+            gates: Gates::new(Arc::clone(&graph)),
+            low_rank,
+            training: session.model.add_structure(Arc::clone(&graph))?,
+            evaluated: session.model.add_structure(graph)?,
+            weights: zeros.clone(),
+            kept: zeros.clone(),
+            d_weights: zeros.clone(),
+            d_scores: zeros,
+        })
+    }
+
+    fn score(&mut self, threads: &Threads, input: Input<'_, f32>) -> Result<(), TrainError> {
+        self.gates.set_scores(threads, self.network.scores(threads, input)?);
+        Ok(())
+    }
+
+    /// Learns from the gradient of the task by this layer's edge weights, which is in `d_weights`.
+    fn learn(
+        &mut self,
+        threads: &Threads,
+        settings: &Settings,
+        input: Input<'_, f32>,
+    ) -> Result<(), TrainError> {
+        if let Some(low_rank) = &self.low_rank {
+            low_rank.add_gradient(threads, settings.low_rank as f32, &mut self.d_weights);
+        }
+        let share = settings.sparsity / self.d_weights.len().max(1) as f64;
+        self.gates.gradient(threads, &self.d_weights, share, &mut self.d_scores);
+        self.network.gradient(threads, input, &self.d_scores)?;
+        self.network.step(threads);
+        Ok(())
+    }
+}
+
+impl Method for PtdNet {
+    fn start(&mut self, session: &mut Session<'_>, _: &mut dyn Listener) -> Result<(), TrainError> {
+        let threads = session.model.threads().clone();
+        let columns = [session.features.cols(), session.config.hidden];
+        let mut first = Layer::new(&self.settings, session, columns[0], (self.seed, 0))?;
+        let second = Layer::new(&self.settings, session, columns[1], (self.seed, 1))?;
+        first.score(&threads, session.model.inputs())?;
+        self.state = Some(State { layers: [first, second], threads });
+        Ok(())
+    }
+
+    fn before(&mut self, epoch: u32, session: &mut Session<'_>) -> Result<Option<Update>, TrainError> {
+        let Some(state) = &mut self.state else { return Ok(None) };
+        let both = state.training();
+        let temperature = self.settings.temperature(epoch, session.config.epochs);
+        let nodes = session.graph.nodes();
+        for (number, layer) in state.layers.iter_mut().enumerate() {
+            if number == 1 {
+                let hidden = session.model.on(both).hidden(Some(epoch));
+                layer.score(&state.threads, Input::dense(hidden, nodes, session.config.hidden))?;
+            }
+            // A stream of its own per layer: the second one's come after all epochs of the first.
+            let stream = Stream::new(self.seed, Purpose::EdgeSamples, number as u32 * LAYER_STREAMS + epoch);
+            layer.gates.sample(&state.threads, stream, temperature, &mut layer.weights);
+            session.model.on(layer.training).set_edge_weights(&layer.weights)?;
+            if epoch.is_multiple_of(self.settings.rank_period)
+                && let Some(low_rank) = &mut layer.low_rank
+            {
+                low_rank.update(&state.threads, &layer.weights)?;
+            }
+        }
+        Ok(None)
+    }
+
+    fn step(&mut self, epoch: u32, session: &mut Session<'_>) -> Result<f64, TrainError> {
+        let Some(state) = &mut self.state else { return session.step(StructureId::FIRST, epoch) };
+        let both = state.training();
+        let (nodes, units) = (session.graph.nodes(), session.config.hidden);
+        let model = session.model.on(both);
+        let extra = Extra { edges: true, inputs: false };
+        let loss = model.gradients(&session.task, Some(epoch), extra)?;
+        let State { layers: [first, second], threads } = state;
+        first.d_weights.copy_from_slice(model.edge_gradients());
+        second.d_weights.copy_from_slice(model.second_edge_gradients());
+        first.learn(threads, &self.settings, model.inputs())?;
+        second.learn(threads, &self.settings, Input::dense(model.hidden(Some(epoch)), nodes, units))?;
+        session.apply()?;
+        Ok(loss)
+    }
+
+    fn after(&mut self, _: u32, session: &mut Session<'_>) -> Result<(), TrainError> {
+        let Some(state) = &mut self.state else { return Ok(()) };
+        let both = state.evaluated();
+        let (nodes, units) = (session.graph.nodes(), session.config.hidden);
+        let State { layers: [first, second], threads } = state;
+        first.score(threads, session.model.inputs())?;
+        first.gates.expected(threads, &mut first.kept);
+        session.model.on(first.evaluated).set_edge_weights(&first.kept)?;
+        second.score(threads, Input::dense(session.model.on(both).hidden(None), nodes, units))?;
+        second.gates.expected(threads, &mut second.kept);
+        session.model.on(second.evaluated).set_edge_weights(&second.kept)?;
+        Ok(())
+    }
+
+    fn evaluated_on(&self) -> Vec<EvaluatedOn> {
+        let structure = self.state.as_ref().map_or(StructureId::FIRST.into(), State::evaluated);
+        vec![EvaluatedOn { structure, name: "gated" }]
+    }
+
+    fn kept(&self, _: EvaluatedOn) -> Kept {
+        let Some(state) = &self.state else { return Kept::default() };
+        let [weights, second] = [0, 1].map(|layer| Some(state.layers[layer].kept[..].into()));
+        Kept { weights, second, ..Kept::default() }
+    }
+
+    fn edges_in(&self, _: &Session<'_>) -> usize {
+        let first = self.state.as_ref().map(|state| &state.layers[0].weights);
+        first.map_or(0, |gates| gates.iter().filter(|&&gate| gate > 0.0).count())
+    }
+
+    /// How likely a gate is open, the mean of both layers.
+    fn edges(&self) -> Option<EdgeReport> {
+        let state = self.state.as_ref()?;
+        let [first, second] = &state.layers;
+        let mut keep = vec![0.0; first.weights.len()];
+        let mut other = keep.clone();
+        first.gates.open(&state.threads, &mut keep);
+        second.gates.open(&state.threads, &mut other);
+        keep.iter_mut().zip(&other).for_each(|(keep, &other)| *keep = f32::midpoint(*keep, other));
+        Some(report(keep))
+    }
+}
+
+/// Streams of noise that a layer may use: more than a run has epochs.
+const LAYER_STREAMS: u32 = 1 << 24;

@@ -1,0 +1,64 @@
+//! Methods that learn which edges to keep: NeuralSparse and PTDNet.
+
+use edgepace_train::TrainError;
+
+use crate::sets::{config, small, trained};
+
+#[test]
+fn neural_sparse_is_evaluated_on_k_neighbours_of_each_node() {
+    let set = small();
+    let graph = set.0.graph();
+    for (straight_through, evaluation) in [("false", "top"), ("true", "top"), ("true", "average")] {
+        let settings = [
+            ("method", "neural-sparse"),
+            ("k", "3"),
+            ("straight_through", straight_through),
+            ("evaluation", evaluation),
+        ];
+        let trained = trained(&set, &config(&settings), 2);
+        let weights = trained.best.structure.weights.unwrap();
+        for node in 0..graph.nodes() {
+            let edges = graph.in_edges(node);
+            let kept: f32 = weights[edges.clone()].iter().sum();
+            assert!((kept - edges.len().min(3) as f32).abs() < 1e-4, "{kept} of {}", edges.len());
+        }
+        let whole = weights.iter().all(|&w| w == 0.0 || w == 1.0);
+        assert_eq!(whole, evaluation == "top", "an average of samples is no sample");
+    }
+}
+
+#[test]
+fn ptdnet_has_other_gates_in_each_layer_and_closes_them_under_pressure() {
+    let set = small();
+    let open = |sparsity: &str| {
+        let settings = [("method", "ptdnet"), ("sparsity", sparsity), ("epochs", "100")];
+        let trained = trained(&set, &config(&settings), 2);
+        let (first, second) =
+            (trained.best.structure.weights.unwrap(), trained.best.structure.second.unwrap());
+        assert_ne!(first, second);
+        let twins = set.0.graph().twins().unwrap();
+        for gates in [&first, &second] {
+            assert!((0..gates.len()).all(|e| gates[e] == gates[twins[e] as usize]), "twins alike");
+        }
+        trained.edges.unwrap().weight.iter().sum::<f32>() / first.len() as f32
+    };
+    let (free, pressed) = (open("0"), open("20"));
+    assert!(pressed < 0.5 && pressed < free - 0.2, "open without pressure {free}, with {pressed}");
+}
+
+#[test]
+fn settings_out_of_range_are_refused_before_the_first_epoch() {
+    for (method, field, value) in [
+        ("neural-sparse", "k", "0"),
+        ("neural-sparse", "temperature_floor", "0"),
+        ("neural-sparse", "network_hidden", "20"),
+        ("neural-sparse", "samples", "0"),
+        ("ptdnet", "sparsity", "-1"),
+        ("ptdnet", "rank", "0"),
+        ("ptdnet", "final_temperature", "0"),
+        ("ptdnet", "network_lr", "0"),
+    ] {
+        let error = config(&[("method", method), (field, value)]).check().unwrap_err();
+        assert!(matches!(&error, TrainError::Config { field: named, .. } if named == field), "{error}");
+    }
+}
