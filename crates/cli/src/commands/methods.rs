@@ -120,9 +120,7 @@ fn page(method: &Described) -> String {
 fn shown(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
-        Value::Float(number) => {
-            format!("{:.3}", number).trim_end_matches('0').trim_end_matches('.').to_owned()
-        }
+        Value::Float(number) => format!("{number:.3}").trim_end_matches('0').trim_end_matches('.').to_owned(),
         other => other.to_string(),
     }
 }
