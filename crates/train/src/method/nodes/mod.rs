@@ -46,7 +46,7 @@ struct ClnodeConfig {
 
 impl Default for ClnodeConfig {
     fn default() -> Self {
-        Self { alpha: 1.0, pace: Growth::Geometric, start_share: 0.5, full_at: 0.5 }
+        Self { alpha: 1.0, pace: Growth::Geometric, start_share: 0.75, full_at: 0.25 }
     }
 }
 
