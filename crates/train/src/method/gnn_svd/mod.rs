@@ -72,7 +72,7 @@ pub(super) const SETTINGS: &[Setting] = &[
     Setting {
         name: "rank",
         meaning: "singular values that the reconstruction keeps, at least 1",
-        search: &[5.0, 10.0, 15.0, 50.0, 100.0, 200.0],
+        search: &[10.0, 50.0, 100.0, 200.0, 300.0],
     },
     Setting {
         name: "density",
