@@ -52,13 +52,6 @@ pub enum TrainError {
         instead: String,
     },
 
-    /// A number that a method computes is not finite, and so cannot be used.
-    #[error("the {what} cannot be found, because numbers that they come from are not finite")]
-    NotFinite {
-        /// What was to be computed.
-        what: &'static str,
-    },
-
     /// The model refuses.
     #[error(transparent)]
     Model(#[from] NnError),
