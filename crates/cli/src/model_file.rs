@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use edgepace_graph::{Dataset, Graph};
-use edgepace_nn::{Model, ModelConfig, Threads};
+use edgepace_nn::{Layers, Model, ModelConfig, StructureId, Threads};
 use edgepace_train::RunConfig;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView, serialize};
 use serde::{Deserialize, Serialize};
@@ -19,6 +19,8 @@ use crate::runs::Finished;
 const ENTRY: &str = "edgepace";
 /// The tensor of edge weights; without it every edge has weight 1.
 const EDGE_WEIGHTS: &str = "edge_weights";
+/// The edge weights in the second layer, where they are others than in the first.
+const SECOND_WEIGHTS: &str = "edge_weights_of_second_layer";
 /// The edges of a graph of the method's own, in its order; without them the dataset's.
 const SOURCES: &str = "sources";
 const TARGETS: &str = "targets";
@@ -86,8 +88,10 @@ pub(crate) fn save(path: &Path, dataset: &str, run: &Finished) -> Result<()> {
             parts.push((name.to_owned(), Dtype::U32, vec![ids.len()], bytes));
         }
     }
-    if let Some(weights) = &structure.weights {
-        parts.push((EDGE_WEIGHTS.to_owned(), Dtype::F32, vec![weights.len()], bytes(weights)));
+    for (name, weights) in [(EDGE_WEIGHTS, &structure.weights), (SECOND_WEIGHTS, &structure.second)] {
+        if let Some(weights) = weights {
+            parts.push((name.to_owned(), Dtype::F32, vec![weights.len()], bytes(weights)));
+        }
     }
     let views: Vec<(&str, TensorView<'_>)> = parts
         .iter()
@@ -152,6 +156,11 @@ impl Saved {
         }
         if let Some(weights) = self.tensor(EDGE_WEIGHTS) {
             model.set_edge_weights(weights)?;
+        }
+        if let Some(weights) = self.tensor(SECOND_WEIGHTS) {
+            let second = model.add_structure(Arc::clone(model.graph()))?;
+            model.on(second).set_edge_weights(weights)?;
+            model.on(Layers([StructureId::FIRST, second]));
         }
         let evaluation = model.evaluate();
         Ok((0..dataset.graph().nodes()).flat_map(|node| evaluation.logits(node).to_vec()).collect())

@@ -47,6 +47,10 @@ pub(crate) struct RunArgs {
     /// Any setting of the run or of its method, over all others; may be repeated
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
+    /// Try the values that `edgepace methods NAME` lists as worth trying, one setting after the other, and keep the best on
+    /// validation; what `--set` sets stays
+    #[arg(long)]
+    search: bool,
     /// Settings as TOML, as `--out` writes them
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
@@ -88,6 +92,7 @@ impl RunArgs {
         }
         config.epochs = self.epochs.unwrap_or(config.epochs);
         config.lr = self.lr.unwrap_or(config.lr);
+        config.search |= self.search;
         for setting in &self.set {
             let Some((key, value)) = setting.split_once('=') else {
                 bail!("`--set` is `{setting}`, expected KEY=VALUE");

@@ -4,11 +4,12 @@
 
 use edgepace_graph::{Dataset, Split};
 use edgepace_nn::Threads;
+use toml::Value;
 
 use crate::config::RunConfig;
 use crate::error::TrainError;
 use crate::event::{Event, Listener};
-use crate::method::{self, EdgeReport};
+use crate::method::{self, EdgeReport, Setting};
 use crate::run::{Trained, run_one};
 
 /// One of several runs that make one.
@@ -46,47 +47,121 @@ pub(crate) fn run(
     if split.validation().is_empty() {
         list = list.into_iter().skip(alone).take(1).collect();
     }
-    let of = list.len();
-    let mut best: Option<Trained> = None;
-    let mut report: Option<(Option<f64>, EdgeReport)> = None;
-    let (mut pretrained, mut seconds, mut stopped) = (None, 0.0, false);
-    for (number, Candidate { label, config }) in list.into_iter().enumerate() {
-        stopped |= !listener.on(&Event::Candidate { name: label, number, of });
-        if stopped && best.is_some() {
+    let mut choice = Choice::new(list.len(), (dataset, split, seed, threads), listener);
+    for Candidate { label, config } in list {
+        if !choice.consider(label, label.to_owned(), config)? {
             break;
+        }
+    }
+    choice.made()
+}
+
+/// Tries the values that the method's settings name as worth trying, one setting after the other, each with the best values of
+/// those before it. What the config sets itself is not touched. Without validation nodes the defaults run alone.
+pub(crate) fn search(
+    dataset: &Dataset,
+    split: &Split,
+    config: &RunConfig,
+    seed: u64,
+    threads: &Threads,
+    listener: &mut dyn Listener,
+) -> Result<Trained, TrainError> {
+    let method = method::find(&config.method)?;
+    let defaults = method.defaults()?;
+    let open = |setting: &&Setting| !setting.search.is_empty() && !config.settings.contains_key(setting.name);
+    let mut settings: Vec<&Setting> = method.settings.iter().filter(open).collect();
+    if split.validation().is_empty() {
+        settings.clear();
+    }
+    let others = |setting: &Setting| -> Vec<Value> {
+        let default = defaults.get(setting.name);
+        let values = setting.search.iter().map(|&value| match default {
+            Some(Value::Integer(_)) => Value::Integer(value as i64),
+            _ => Value::Float(value),
+        });
+        values.filter(|value| Some(value) != default).collect()
+    };
+    let of = 1 + settings.iter().map(|setting| others(setting).len()).sum::<usize>();
+    let mut choice = Choice::new(of, (dataset, split, seed, threads), listener);
+    let config = RunConfig { search: false, ..config.clone() };
+    let mut going_on = choice.consider(method.name, "the defaults".to_owned(), config.clone())?;
+    for setting in settings {
+        let base = choice.best.as_ref().map_or_else(|| config.clone(), |best| best.config.clone());
+        for value in others(setting) {
+            let mut config = base.clone();
+            config.settings.insert(setting.name.to_owned(), value);
+            let label =
+                config.settings.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>();
+            going_on = going_on && choice.consider(method.name, label.join(" "), config)?;
+        }
+    }
+    choice.made()
+}
+
+/// The best so far.
+struct Choice<'a> {
+    of: usize,
+    number: usize,
+    material: (&'a Dataset, &'a Split, u64, &'a Threads),
+    listener: &'a mut dyn Listener,
+    best: Option<Trained>,
+    /// The edge report of the best that has one, with its validation score.
+    report: Option<(Option<f64>, EdgeReport)>,
+    pretrained: Option<Vec<f32>>,
+    seconds: f64,
+}
+
+impl<'a> Choice<'a> {
+    fn new(
+        of: usize,
+        material: (&'a Dataset, &'a Split, u64, &'a Threads),
+        listener: &'a mut dyn Listener,
+    ) -> Self {
+        Self { of, number: 0, material, listener, best: None, report: None, pretrained: None, seconds: 0.0 }
+    }
+
+    /// Trains one more and keeps it if it is better. Returns whether to go on.
+    fn consider(&mut self, name: &'static str, label: String, config: RunConfig) -> Result<bool, TrainError> {
+        let mut stopped = !self.listener.on(&Event::Candidate { name, number: self.number, of: self.of });
+        self.number += 1;
+        if stopped && self.best.is_some() {
+            return Ok(false);
         }
         let is_vanilla = config.method == "vanilla";
         let mut watch = |event: &Event| {
-            stopped |= !listener.on(event);
+            stopped |= !self.listener.on(event);
             !stopped
         };
-        let mut trained = run_one(dataset, split, config, seed, threads, pretrained.clone(), &mut watch)?;
-        trained.result.chosen = Some(label.to_owned());
-        seconds += trained.result.seconds + trained.result.warm_start_seconds;
+        let (dataset, split, seed, threads) = self.material;
+        let mut trained =
+            run_one(dataset, split, config, seed, threads, self.pretrained.clone(), &mut watch)?;
+        trained.result.chosen = Some(label);
+        self.seconds += trained.result.seconds + trained.result.warm_start_seconds;
         if is_vanilla {
-            pretrained = Some(trained.best.parameters.clone());
+            self.pretrained = Some(trained.best.parameters.clone());
         }
         if let Some(edges) = &trained.edges
-            && report.as_ref().is_none_or(|(validation, _)| trained.result.validation > *validation)
+            && self.report.as_ref().is_none_or(|(validation, _)| trained.result.validation > *validation)
         {
-            report = Some((trained.result.validation, edges.clone()));
+            self.report = Some((trained.result.validation, edges.clone()));
         }
-        if best.as_ref().is_none_or(|best| trained.result.validation > best.result.validation) {
-            best = Some(trained);
+        if self.best.as_ref().is_none_or(|best| trained.result.validation > best.result.validation) {
+            self.best = Some(trained);
         }
-        if stopped {
-            break;
-        }
+        Ok(!stopped)
     }
-    let mut best = best.ok_or_else(|| TrainError::Config {
-        field: "method".into(),
-        found: "one without candidates".into(),
-        expected: "at least one to choose".into(),
-    })?;
-    if best.edges.is_none() {
-        best.edges = report.map(|(_, edges)| edges);
+
+    fn made(self) -> Result<Trained, TrainError> {
+        let mut best = self.best.ok_or_else(|| TrainError::Config {
+            field: "method".into(),
+            found: "one without candidates".into(),
+            expected: "at least one to choose".into(),
+        })?;
+        if best.edges.is_none() {
+            best.edges = self.report.map(|(_, edges)| edges);
+        }
+        best.result.seconds = self.seconds;
+        best.result.warm_start_seconds = 0.0;
+        Ok(best)
     }
-    best.result.seconds = seconds;
-    best.result.warm_start_seconds = 0.0;
-    Ok(best)
 }

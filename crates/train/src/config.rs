@@ -35,13 +35,15 @@ pub struct RunConfig {
     pub features: Preparation,
     /// Stop when the validation score has not risen for so many epochs; 0: never.
     pub patience: u32,
+    /// Whether the values that the method names as worth trying are tried, the best on validation being kept.
+    pub search: bool,
     /// Settings of the method, over those of its preset.
     pub settings: Table,
 }
 
 /// The settings of a run, for messages.
 const RUN_SETTINGS: &str =
-    "backbone, method, preset, epochs, lr, weight_decay, hidden, dropout, features, patience";
+    "backbone, method, preset, epochs, lr, weight_decay, hidden, dropout, features, patience, search";
 
 impl Default for RunConfig {
     fn default() -> Self {
@@ -57,6 +59,7 @@ impl Default for RunConfig {
             dropout: model.dropout,
             features: Preparation::Auto,
             patience: 0,
+            search: false,
             settings: Table::new(),
         }
     }
@@ -118,6 +121,12 @@ impl RunConfig {
             return refuse("dropout", self.dropout.to_string(), "in [0, 1)");
         }
         let config = method::resolved(self);
+        let searchable =
+            method::find(&config.method)?.settings.iter().any(|setting| !setting.search.is_empty());
+        if config.search && (!searchable || choose::candidates(&config).is_some()) {
+            let expected = "false: the method chooses by itself, or has nothing to choose";
+            return refuse("search", "true".into(), expected);
+        }
         match choose::candidates(&config) {
             None => method::make(&config, 0).map(|_| ()),
             Some(candidates) => candidates

@@ -80,6 +80,7 @@ pub fn run(
     method::check_memory(dataset, &config)?;
     config.features = method::preparation(&config, dataset.features());
     threads.run(|| match choose::candidates(&config) {
+        None if config.search => choose::search(dataset, split, &config, seed, threads, listener),
         None => run_one(dataset, split, config, seed, threads, None, listener),
         Some(candidates) => choose::run(dataset, split, candidates, seed, threads, listener),
     })

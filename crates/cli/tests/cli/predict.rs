@@ -10,7 +10,10 @@ use crate::train::{GRAPH, json_in};
 fn a_saved_model_predicts_what_its_run_did_noise_and_edge_weights_included() {
     // One graph, whatever the seed of the run.
     let graph = format!("{GRAPH},seed=0");
-    for method in ["--method rcl", "--method vanilla --backbone sage", "--method mlp", "--backbone pna"] {
+    let own = ["gnn-svd", "pro-gnn", "pro-gnn-sparse", "neural-sparse", "ptdnet", "prune-features"];
+    let own = own.map(|name| format!("--method {name}"));
+    let plain = ["--method rcl", "--method vanilla --backbone sage", "--method mlp", "--backbone pna"];
+    for method in plain.into_iter().chain(own.iter().map(String::as_str)) {
         let folder = tempdir().expect("a folder");
         let arguments = format!(
             "train {graph} {method} --noise fake=0.5,flip=0.1 --epochs 25 --seeds 3 --out run --json"

@@ -72,12 +72,12 @@ pub(super) const SETTINGS: &[Setting] = &[
     Setting {
         name: "rank",
         meaning: "singular values that the reconstruction keeps, at least 1",
-        search: &[10.0, 50.0, 100.0, 200.0, 300.0],
+        search: &[50.0, 100.0, 300.0],
     },
     Setting {
         name: "density",
         meaning: "entries that stay, as a multiple of the graph's edges, above 0",
-        search: &[1.0, 3.0, 10.0],
+        search: &[1.0, 3.0],
     },
     Setting {
         name: "threshold",

@@ -36,12 +36,12 @@ impl Default for DenseSettings {
     fn default() -> Self {
         Self {
             inner: 2,
-            structure_lr: 0.01,
+            structure_lr: 0.1,
             gnn: 1.0,
-            distance: 1.0,
+            distance: 0.1,
             l1: 5e-4,
             nuclear: 1.5,
-            smoothness: 1e-3,
+            smoothness: 1.0,
             exact: false,
             rank: 56,
             nuclear_every: 5,
@@ -52,19 +52,15 @@ impl Default for DenseSettings {
 /// What each of them means.
 pub(crate) const SETTINGS: &[Setting] = &[
     Setting { name: "inner", meaning: "steps of the model for each of S, at least 1", search: &[] },
-    Setting { name: "structure_lr", meaning: "step size of S, at least 0", search: &[0.01, 0.1] },
-    Setting {
-        name: "gnn",
-        meaning: "γ, weight of the model's loss in the steps of S",
-        search: &[1.0, 100.0],
-    },
+    Setting { name: "structure_lr", meaning: "step size of S, at least 0", search: &[] },
+    Setting { name: "gnn", meaning: "γ, weight of the model's loss in the steps of S", search: &[] },
     Setting { name: "distance", meaning: "δ, weight of ‖S − A‖²", search: &[] },
-    Setting { name: "l1", meaning: "α, weight of ‖S‖₁", search: &[5e-4, 5e-2] },
-    Setting { name: "nuclear", meaning: "β, weight of the nuclear norm", search: &[0.0, 1.5, 3.0] },
+    Setting { name: "l1", meaning: "α, weight of ‖S‖₁", search: &[] },
+    Setting { name: "nuclear", meaning: "β, weight of the nuclear norm", search: &[0.0, 1.5] },
     Setting {
         name: "smoothness",
         meaning: "λ, weight of the smoothness of features",
-        search: &[0.0, 1e-3, 1.0],
+        search: &[0.0, 1.0, 3.0, 10.0],
     },
     Setting {
         name: "exact",

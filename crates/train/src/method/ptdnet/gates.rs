@@ -20,17 +20,20 @@ pub(super) struct Gates<T> {
     graph: Arc<Graph>,
     /// Log-odds a of each edge.
     odds: Vec<T>,
-    /// ∂z/∂a of each edge.
-    slopes: Vec<T>,
-    /// (ln u − ln(1 − u)) of each edge.
+    /// ln u − ln(1 − u) of each edge; of both directions the one with the lower id counts.
     noise: Vec<T>,
+    /// s of each edge.
+    soft: Vec<T>,
+    /// The gradient by the log-odds of each edge.
+    by_odds: Vec<T>,
     temperature: f64,
 }
 
 impl<T: Real> Gates<T> {
     pub(super) fn new(graph: Arc<Graph>) -> Self {
         let zeros = vec![T::ZERO; graph.edges()];
-        Self { graph, odds: zeros.clone(), slopes: zeros.clone(), noise: zeros, temperature: 1.0 }
+        let [odds, noise, soft] = [zeros.clone(), zeros.clone(), zeros.clone()];
+        Self { graph, odds, noise, soft, by_odds: zeros, temperature: 1.0 }
     }
 
     /// Takes over the scores of all edges.
@@ -49,30 +52,46 @@ impl<T: Real> Gates<T> {
     pub(super) fn sample(&mut self, threads: &Threads, stream: Stream, temperature: f64, gates: &mut [T]) {
         self.temperature = temperature;
         let twins = self.graph.twins();
+        let pair = |e: usize| twins.map_or(e, |twins| e.min(twins[e] as usize));
         threads.rows(&mut self.noise, 1, BLOCK, |first, noise| {
-            for (e, noise) in (first..).zip(noise) {
-                let pair = twins.map_or(e, |twins| e.min(twins[e] as usize));
-                *noise = logistic(stream.block(pair as u64 / 4)[pair % 4]);
+            // Both directions share the noise of the lower id; four ids in a row share a block of words.
+            let mut block = (usize::MAX, [0; 4]);
+            for (e, noise) in (first..).zip(&mut *noise) {
+                if pair(e) == e && block.0 != e / 4 {
+                    block = (e / 4, stream.block(e as u64 / 4));
+                }
+                *noise = uniform(block.1[e % 4]);
             }
-        });
-        let (odds, noise, sharpness) = (&self.odds, &self.noise, T::of(1.0 / temperature));
-        threads.rows(gates, 1, BLOCK, |first, gates| {
             with_simd(
                 #[inline(always)]
                 || {
-                    for (i, gate) in gates.iter_mut().enumerate() {
-                        *gate = cut(sigmoid((odds[first + i] + noise[first + i]) * sharpness));
+                    for noise in noise {
+                        *noise = noise.quick_ln() - (T::ONE - *noise).quick_ln();
                     }
                 },
             );
         });
-        threads.rows(&mut self.slopes, 1, BLOCK, |first, slopes| {
+        let (odds, noise, sharpness) = (&self.odds, &self.noise, T::of(1.0 / temperature));
+        threads.rows(&mut self.soft, 1, BLOCK, |first, soft| {
+            for (e, soft) in (first..).zip(&mut *soft) {
+                *soft = (odds[e] + noise[pair(e)]) * sharpness;
+            }
             with_simd(
                 #[inline(always)]
                 || {
-                    for (i, slope) in slopes.iter_mut().enumerate() {
-                        *slope =
-                            cut_slope(sigmoid((odds[first + i] + noise[first + i]) * sharpness)) * sharpness;
+                    for soft in soft {
+                        *soft = sigmoid(*soft);
+                    }
+                },
+            );
+        });
+        let soft = &self.soft;
+        threads.rows(gates, 1, BLOCK, |first, gates| {
+            with_simd(
+                #[inline(always)]
+                || {
+                    for (gate, &soft) in gates.iter_mut().zip(&soft[first..]) {
+                        *gate = cut(soft);
                     }
                 },
             );
@@ -109,23 +128,29 @@ impl<T: Real> Gates<T> {
     }
 
     /// The gradient by scores of a loss plus `share` · Σ_e P(z_e > 0), given the loss's by the latest sample of gates.
-    pub(super) fn gradient(&self, threads: &Threads, d_gates: &[T], share: f64, d_scores: &mut [T]) {
+    pub(super) fn gradient(&mut self, threads: &Threads, d_gates: &[T], share: f64, d_scores: &mut [T]) {
         let (shift, share, half) = (T::of(self.shift()), T::of(share), T::of(0.5));
-        let twins = self.graph.twins();
-        let by_odds = |e: usize| {
-            let open = sigmoid(self.odds[e] + shift);
-            d_gates[e] * self.slopes[e] + share * open * (T::ONE - open)
-        };
-        threads.rows(d_scores, 1, BLOCK, |first, d_scores| {
+        let sharpness = T::of(1.0 / self.temperature);
+        let (odds, soft) = (&self.odds, &self.soft);
+        threads.rows(&mut self.by_odds, 1, BLOCK, |first, by_odds| {
             with_simd(
                 #[inline(always)]
                 || {
-                    for (e, d) in (first..).zip(d_scores) {
-                        let twin = twins.map_or(e, |twins| twins[e] as usize);
-                        *d = half * (by_odds(e) + by_odds(twin));
+                    for (i, by_odds) in by_odds.iter_mut().enumerate() {
+                        let e = first + i;
+                        let open = sigmoid(odds[e] + shift);
+                        *by_odds =
+                            d_gates[e] * cut_slope(soft[e]) * sharpness + share * open * (T::ONE - open);
                     }
                 },
             );
+        });
+        let (twins, by_odds) = (self.graph.twins(), &self.by_odds);
+        threads.rows(d_scores, 1, BLOCK, |first, d_scores| {
+            for (e, d) in (first..).zip(d_scores) {
+                let twin = twins.map_or(e, |twins| twins[e] as usize);
+                *d = half * (by_odds[e] + by_odds[twin]);
+            }
         });
     }
 
@@ -136,10 +161,10 @@ impl<T: Real> Gates<T> {
     }
 }
 
-/// ln u − ln(1 − u) with u = (word + ½) / 2³².
-fn logistic<T: Real>(word: u32) -> T {
-    let u = (f64::from(word) + 0.5) / 4_294_967_296.0;
-    T::of((u / (1.0 - u)).ln())
+/// A number in (0, 1), exact in `f32`: 23 bits and a half.
+#[inline(always)]
+fn uniform<T: Real>(word: u32) -> T {
+    T::of((f64::from(word >> 9) + 0.5) / 8_388_608.0)
 }
 
 #[inline(always)]
