@@ -481,6 +481,7 @@ impl<T: Real> Model<T> {
         let wanted = Wanted { input: None, edges: None };
         let context = Context { structure: first_structure, ..context };
         first.backward(context, self.inputs.view(), parameters, d_hidden, d_parameters, wanted);
+        self.hidden_of = self.hidden_of.filter(|_| first.keeps_forward());
         // The decoder comes after the embeddings and takes no part.
         for (total, &term) in total[..self.decoder.start].iter_mut().zip(&*term) {
             *total += term;
@@ -601,6 +602,7 @@ impl<T: Real> Model<T> {
         let parameters = self.layout[0].view(values);
         let d_parameters = self.layout[0].view_mut(&mut gradients.parameters);
         first.backward(context, inputs, parameters, d_hidden, d_parameters, wanted);
+        self.hidden_of = self.hidden_of.filter(|_| first.keeps_forward());
         if extra.edges {
             // The MLP propagates along no edge, so its loss moves with none of the weights.
             structure.weight_gradient(&self.threads, &mut gradients.edges);

@@ -81,6 +81,9 @@ fn allocations(backbone: Backbone, features: &Features, threads: &Threads) -> Ve
     let mut adam = Adam::new(AdamConfig::default(), model.parameter_count()).unwrap();
     let mut counts = vec![0; 21];
     threads.run(|| {
+        // A worker allocates when it takes over work for the first time, which on a busy machine may be epochs later.
+        let idle = || std::thread::sleep(std::time::Duration::from_millis(2));
+        (0..5).for_each(|_| _ = rayon::join(idle, idle));
         for (epoch, count) in counts.iter_mut().enumerate() {
             let before = ALLOCATIONS.load(Ordering::SeqCst);
             weights.iter_mut().enumerate().for_each(|(e, w)| *w = ((e + epoch) % 7) as f32 / 7.0);

@@ -106,6 +106,11 @@ pub(crate) trait Convolution<T: Real>: Send + Sync {
         gradients: (&mut [T], AffineGradient<'_, T>),
         wanted: Wanted<'_, T>,
     );
+
+    /// Whether a backward pass leaves what the forward pass kept for it, so that another one may follow.
+    fn keeps_forward(&self) -> bool {
+        true
+    }
 }
 
 /// The gradients that are computed on demand.

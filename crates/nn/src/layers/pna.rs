@@ -192,6 +192,11 @@ impl<T: Real> Pna<T> {
 }
 
 impl<T: Real> Convolution<T> for Pna<T> {
+    /// Gradients take the place of the statistics that they come from.
+    fn keeps_forward(&self) -> bool {
+        false
+    }
+
     fn inner(&self) -> Vec<Spec> {
         let (pre, post) = (2 * self.inputs, POST * self.inputs);
         vec![
