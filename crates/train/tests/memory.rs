@@ -47,7 +47,9 @@ fn the_estimate_of_pro_gnn_is_within_a_quarter_of_what_it_allocates() {
     };
     let config = |settings: &[(&str, &str)]| {
         let mut config = RunConfig { epochs: 2, hidden: 16, ..RunConfig::default() };
-        settings.iter().for_each(|(key, value)| config.set(key, value).unwrap());
+        for (key, value) in settings {
+            config.set(key, value).unwrap();
+        }
         config
     };
     let plain = peak(&config(&[("method", "vanilla")]));

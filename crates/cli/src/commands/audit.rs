@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, bail};
 use clap::Args as ClapArgs;
 use edgepace_graph::Dataset;
-use edgepace_train::{Audit, Detection, METHODS, MethodInfo, find_method};
+use edgepace_train::{Audit, Detection, METHODS, find_method};
 use serde::Serialize;
 
 use crate::edge_table::{EdgeTable, Row, listed};
@@ -96,10 +96,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
 
 /// Refuses a method that says nothing about edges, before it runs.
 fn refuse_without_order(plan: &Plan) -> Result<()> {
-    let orders = |method: &MethodInfo| !method.presets.is_empty();
-    if !orders(find_method(&plan.config.method)?) {
+    if !find_method(&plan.config.method)?.orders_edges {
         let names: Vec<&str> =
-            METHODS.iter().filter(|method| orders(method)).map(|method| method.name).collect();
+            METHODS.iter().filter(|method| method.orders_edges).map(|method| method.name).collect();
         bail!("`method` is `{}`, expected one that orders edges: {}", plan.config.method, names.join(", "));
     }
     Ok(())

@@ -207,7 +207,9 @@ impl<T: Real> Dense<T> {
         threads.rows(gradient, nodes, BLOCK_ROWS, |first, rows| {
             for (i, row) in rows.chunks_exact_mut(nodes).enumerate() {
                 let add = per_row[first + i];
-                row.iter_mut().for_each(|g| *g += add);
+                for g in row {
+                    *g += add;
+                }
             }
         });
     }

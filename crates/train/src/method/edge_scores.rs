@@ -64,7 +64,9 @@ pub(super) fn average_twins(graph: &Graph, values: &mut [f32]) {
 
 /// The report on edges that are kept with such probabilities: the less probable, the harder.
 pub(super) fn report(mut keep: Vec<f32>) -> EdgeReport {
-    keep.iter_mut().for_each(|keep| *keep = keep.clamp(0.0, 1.0));
+    for keep in &mut keep {
+        *keep = keep.clamp(0.0, 1.0);
+    }
     EdgeReport {
         difficulty: keep.iter().map(|&keep| 1.0 - keep).collect(),
         first_epoch: vec![0; keep.len()],

@@ -190,6 +190,8 @@ pub struct MethodInfo {
     pub summary: &'static str,
     /// The names of its presets, the default first.
     pub presets: &'static [&'static str],
+    /// Whether it says of each edge how far it trusts it, so that an audit can take that up.
+    pub orders_edges: bool,
     /// Its settings.
     pub settings: &'static [Setting],
     #[serde(skip)]
@@ -222,6 +224,7 @@ const fn ablation(name: &'static str, summary: &'static str, defaults: Defaults)
         backbones: GRAPH_BACKBONES,
         summary,
         presets: rcl::SINGLE_PRESETS,
+        orders_edges: true,
         settings: rcl::SETTINGS,
         defaults,
         memory: None,
@@ -242,6 +245,7 @@ const fn node_curriculum(
         backbones: EVERY_BACKBONE,
         summary,
         presets: &[],
+        orders_edges: false,
         settings,
         defaults,
         memory: None,
@@ -262,6 +266,7 @@ const fn structure_learning(
         backbones: GRAPH_BACKBONES,
         summary,
         presets: &[],
+        orders_edges: true,
         settings,
         defaults,
         memory: None,
@@ -277,6 +282,7 @@ const fn pruning(name: &'static str, summary: &'static str, make: Make) -> Metho
         backbones: GRAPH_BACKBONES,
         summary,
         presets: &[],
+        orders_edges: true,
         settings: prune::SETTINGS,
         defaults: prune::defaults,
         memory: None,
@@ -292,6 +298,7 @@ pub const METHODS: &[MethodInfo] = &[
         backbones: EVERY_BACKBONE,
         summary: "plain training on all edges",
         presets: &[],
+        orders_edges: false,
         settings: &[],
         defaults: || Ok(Table::new()),
         memory: None,
@@ -303,6 +310,7 @@ pub const METHODS: &[MethodInfo] = &[
         backbones: EVERY_BACKBONE,
         summary: "plain training without any edge",
         presets: &[],
+        orders_edges: false,
         settings: &[],
         defaults: || Ok(Table::new()),
         memory: None,
@@ -314,6 +322,7 @@ pub const METHODS: &[MethodInfo] = &[
         backbones: GRAPH_BACKBONES,
         summary: "Relational Curriculum Learning: well-expected edges first",
         presets: rcl::PRESETS,
+        orders_edges: true,
         settings: rcl::SETTINGS,
         defaults: || rcl::defaults("rcl"),
         memory: None,
@@ -325,18 +334,22 @@ pub const METHODS: &[MethodInfo] = &[
         backbones: GRAPH_BACKBONES,
         summary: "the best on validation of mlp, vanilla and presets of rcl",
         presets: &[AUTO],
+        orders_edges: true,
         settings: rcl::SETTINGS,
         defaults: || rcl::defaults("rcl"),
         memory: None,
         candidates: Some(rcl::candidates),
         make: rcl::make,
     },
-    structure_learning(
-        "gnn-svd",
-        "plain training on a low-rank reconstruction of the graph",
-        (gnn_svd::SETTINGS, gnn_svd::defaults),
-        gnn_svd::make,
-    ),
+    MethodInfo {
+        orders_edges: false,
+        ..structure_learning(
+            "gnn-svd",
+            "plain training on a low-rank reconstruction of the graph",
+            (gnn_svd::SETTINGS, gnn_svd::defaults),
+            gnn_svd::make,
+        )
+    },
     MethodInfo {
         backbones: &["gcn", "gin", "sage"],
         memory: Some(pro_gnn::dense_memory),

@@ -146,3 +146,37 @@ fn node_curricula_refuse_settings_out_of_range() {
         assert!(refusal.contains(key) && refusal.contains(range), "{refusal}");
     }
 }
+
+#[test]
+fn a_search_keeps_the_best_on_validation_and_leaves_what_is_set() {
+    let set = small();
+    let searched = trained(&set, &config(&[("method", "gnn-svd"), ("search", "true"), ("density", "2")]), 2);
+    assert!(!searched.config.search, "what is kept is one run like any other");
+    assert_eq!(searched.config.settings["density"].as_integer(), Some(2));
+    let best = ["50", "100", "300"]
+        .map(|rank| trained(&set, &config(&[("method", "gnn-svd"), ("density", "2"), ("rank", rank)]), 2))
+        .into_iter()
+        .map(|one| one.result.validation)
+        .fold(None, |best: Option<f64>, one| if one > best { one } else { best });
+    assert_eq!(searched.result.validation, best);
+    let again = trained(&set, &searched.config, 2);
+    assert_eq!(again.result.test, searched.result.test, "the settings that it names bring its result back");
+    assert!(searched.result.chosen.is_some());
+}
+
+#[test]
+fn a_search_where_nothing_can_be_searched_is_refused() {
+    for method in ["vanilla", "auto", "prune-features"] {
+        let error = config(&[("method", method), ("search", "true")]).check().unwrap_err().to_string();
+        assert!(error.starts_with("`search` is true, expected false"), "{method}: {error}");
+    }
+}
+
+#[test]
+fn methods_that_say_so_and_no_others_report_on_edges() {
+    let set = small();
+    for method in METHODS {
+        let reports = trained(&set, &config(&[("method", method.name), ("epochs", "3")]), 2).edges.is_some();
+        assert_eq!(reports, method.orders_edges, "{}", method.name);
+    }
+}

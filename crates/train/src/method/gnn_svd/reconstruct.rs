@@ -154,7 +154,7 @@ fn collect(threads: &Threads, factors: &Factors, keep: Keep, cut: f32) -> Vec<Ro
             let row = start + row;
             for (part, values) in tile.chunks(16).enumerate() {
                 // Hardly any entry is kept: look at 16 at once.
-                if !values.iter().fold(false, |any, &x| any | (x > cut)) {
+                if values.iter().filter(|&&x| x > cut).count() == 0 {
                     continue;
                 }
                 for (c, &x) in values.iter().enumerate() {

@@ -309,7 +309,9 @@ pub(super) fn smooth_step<T: Real>(
         for (i, row) in rows.chunks_exact_mut(nodes).enumerate() {
             let node = first + i;
             let neighbours = &adjacency.sources()[adjacency.in_edges(node)];
-            neighbours.iter().for_each(|&j| edges[j as usize] = T::ONE);
+            for &j in neighbours {
+                edges[j as usize] = T::ONE;
+            }
             let (own, other) = (&gradient[node * nodes..][..nodes], &transposed[i * nodes..][..nodes]);
             let by_gnn = own.iter().zip(other).map(|(&a, &b)| half * (a + b));
             let entries = row.iter_mut().zip(&edges).zip(by_gnn);
@@ -325,7 +327,9 @@ pub(super) fn smooth_step<T: Real>(
                 }
             }
             row[node] = T::ZERO;
-            neighbours.iter().for_each(|&j| edges[j as usize] = T::ZERO);
+            for &j in neighbours {
+                edges[j as usize] = T::ZERO;
+            }
         }
     });
 }
@@ -334,7 +338,9 @@ pub(super) fn smooth_step<T: Real>(
 fn shrink_entries<T: Real>(threads: &Threads, terms: &Terms<T>, nodes: usize, matrix: &mut [T]) {
     threads.rows(matrix, nodes.max(1), BLOCK, |first, rows| {
         for (i, row) in rows.chunks_exact_mut(nodes).enumerate() {
-            row.iter_mut().for_each(|s| *s = terms.shrunk(*s));
+            for s in &mut *row {
+                *s = terms.shrunk(*s);
+            }
             row[first + i] = T::ZERO;
         }
     });

@@ -86,7 +86,9 @@ fn factors(features: &Features) -> (Vec<f32>, Vec<f32>, usize, f32) {
 fn to_unit_length(row: &mut [f32]) {
     let length = row.iter().map(|&x| f64::from(x) * f64::from(x)).sum::<f64>().sqrt();
     if length > 0.0 {
-        row.iter_mut().for_each(|x| *x = (f64::from(*x) / length) as f32);
+        for x in row {
+            *x = (f64::from(*x) / length) as f32;
+        }
     }
 }
 
@@ -95,7 +97,7 @@ fn best(scores: &[f32], own: usize, least: f32, out: &mut [u32]) {
     let mut found: Vec<(f32, u32)> = Vec::with_capacity(out.len() + 1);
     let mut bound = least;
     for (tile, tile_scores) in scores.chunks(GLANCE).enumerate() {
-        if !tile_scores.iter().fold(false, |any, &score| any | (score > bound)) {
+        if tile_scores.iter().filter(|&&score| score > bound).count() == 0 {
             continue;
         }
         for (i, &score) in tile_scores.iter().enumerate() {

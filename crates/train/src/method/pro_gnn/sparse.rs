@@ -271,7 +271,9 @@ impl State {
             });
         }
         threads.rows(&mut weights, 1, BLOCK, |_, weights| {
-            weights.iter_mut().for_each(|weight| *weight = terms.shrunk(*weight));
+            for weight in weights {
+                *weight = terms.shrunk(*weight);
+            }
         });
         self.weights = weights.into();
         Ok(())

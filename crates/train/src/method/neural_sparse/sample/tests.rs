@@ -21,7 +21,9 @@ fn noise(epoch: u32) -> Noise {
 fn inclusion(scores: &[f64], k: usize) -> Vec<f64> {
     fn draw(weights: &[f64], left: f64, k: usize, taken: &mut Vec<usize>, p: f64, sums: &mut [f64]) {
         if taken.len() == k {
-            taken.iter().for_each(|&i| sums[i] += p);
+            for &i in taken.iter() {
+                sums[i] += p;
+            }
             return;
         }
         for i in 0..weights.len() {
