@@ -148,7 +148,7 @@ pub struct CurriculumConfig {
     pub lambda_step: Option<f64>,
     /// Last λ of the pace `official`, above 0.
     pub official_base: f64,
-    /// ψ: whether an edge weighs as often as it was selected; otherwise ψ = 1.
+    /// ψ: whether an edge weighs as often as it was selected; otherwise ψ is 1 for edges that are selected now and 0 for others.
     pub smooth: bool,
     /// ρ: whether edges weigh less at training nodes with a large loss.
     pub confidence: Confidence,

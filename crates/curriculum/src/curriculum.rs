@@ -225,11 +225,13 @@ impl Curriculum {
     fn reweigh(&mut self) {
         let updates = self.updates.len().max(1) as f64;
         let (smooth, times, rho, ends) = (self.config.smooth, &self.times_in, &self.rho, self.pairs.ends());
+        let selected = &self.selected;
         each(&mut self.pair_weights, |pair, _| {
-            let psi = if smooth { f64::from(times[pair]) / updates } else { 1.0 };
+            let psi =
+                if smooth { f64::from(times[pair]) / updates } else { f64::from(u8::from(selected[pair])) };
             weights::weight(psi, rho, ends[pair])
         });
-        let (pair_of, pair_weights, selected) = (self.pairs.pair_of(), &self.pair_weights, &self.selected);
+        let (pair_of, pair_weights) = (self.pairs.pair_of(), &self.pair_weights);
         each(&mut self.evaluation_weights, |edge, _| pair_weights[pair_of[edge] as usize]);
         let evaluation = &self.evaluation_weights;
         each(

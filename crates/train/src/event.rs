@@ -46,7 +46,8 @@ pub enum Event {
         epoch: u32,
         /// Directed edges in the training structure from now on.
         edges: usize,
-        /// The objective of Algorithm 1 before and after the step on the mask, where the method has one.
+        /// The joint objective of Algorithm 1 before and after the step on the mask, where the method has one: the mean loss of
+        /// the training nodes, β Σ S R, g(S; λ) and the proximal term, sums being over directed edges.
         objective: Option<[f64; 2]>,
     },
 }

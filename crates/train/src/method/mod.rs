@@ -130,7 +130,7 @@ pub trait Method: Send {
 pub struct Update {
     /// Directed edges in it from now on.
     pub edges: usize,
-    /// The objective of Algorithm 1 before and after the step on the mask.
+    /// The joint objective of Algorithm 1, L_GNN + β Σ S R + g(S; λ) + γ/2 ‖S − S_prev‖², before and after the step on the mask.
     pub objective: Option<[f64; 2]>,
 }
 

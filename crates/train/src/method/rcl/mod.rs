@@ -123,10 +123,13 @@ impl Method for Rcl {
         }
         state.learn(&self.settings, epoch, session)?;
         state.restructure(session)?;
+        // L_GNN does not move with the mask, which the model has not been shown yet.
+        let sum: f64 = state.losses.iter().map(|&loss| f64::from(loss)).sum();
+        let loss = sum / state.losses.len().max(1) as f64;
         let update = state.curriculum.history().updates.last();
         Ok(Some(Update {
             edges: state.curriculum.selected(),
-            objective: update.map(|update| [update.before.total(), update.after.total()]),
+            objective: update.map(|update| [update.before, update.after].map(|part| loss + part.total())),
         }))
     }
 

@@ -47,7 +47,10 @@ pub(in crate::method) const SETTINGS: &[Setting] = &[
     ),
     fixed("lambda_step", "step of pace lambda, above 0; unset: such that every edge is in at full_at"),
     fixed("official_base", "last λ of pace official, above 0"),
-    fixed("smooth", "ψ: whether an edge weighs as often as it was in; true or false"),
+    fixed(
+        "smooth",
+        "ψ: whether an edge weighs as often as it was in; otherwise 1 if it is in now; true or false",
+    ),
     fixed("confidence", "ρ: when edges of training nodes with a large loss lose weight: off, once or always"),
     Setting {
         name: "period",
