@@ -1,7 +1,7 @@
 //! A small ridge logistic regression, by Newton's method.
 
 use crate::math::exp;
-use crate::parallel::{PIECE, each_with_partial, pieces};
+use crate::parallel::{self, PIECE, pieces};
 
 /// Columns of the evidence model.
 pub(crate) const COLUMNS: usize = 4;
@@ -9,8 +9,10 @@ pub(crate) const COLUMNS: usize = 4;
 const TERMS: usize = COLUMNS + 1;
 const MOST_STEPS: usize = 50;
 const MOST_HALVINGS: usize = 30;
-/// Factors of at most 2 whose product is far from overflow.
-const MOST_FACTORS: u32 = 500;
+/// Rows that are added up side by side, one to each lane of a vector.
+const LANES: usize = 4;
+// A lane multiplies one factor of at most 2 for each of its rows, and 2^512 is far from overflow.
+const _: () = assert!(PIECE / LANES <= 512);
 /// Newton's last step is the one that promises less than this share of the objective. It doubles the digits that were right
 /// before it, so that what is left is far below what could change a rank, and what rounding could hide.
 const LAST_GAIN: f64 = 1e-10;
@@ -22,9 +24,6 @@ pub(crate) type Coefficients = [f64; TERMS];
 #[derive(Debug, Clone, Copy, Default)]
 struct Sums {
     loss: f64,
-    /// Π (1 + e^−|m|) − 1 over the rows since the last logarithm was taken.
-    product: f64,
-    waiting: u32,
     gradient: [f64; TERMS],
     /// The upper triangle is filled.
     hessian: [[f64; TERMS]; TERMS],
@@ -34,8 +33,6 @@ struct Sums {
 #[derive(Debug, Default)]
 pub(crate) struct Logistic {
     partial: Vec<Sums>,
-    /// Only there because pieces of work are cut from an output.
-    places: Vec<()>,
 }
 
 impl Logistic {
@@ -79,13 +76,24 @@ impl Logistic {
     /// Loss, gradient and Hessian at `w`: pieces in parallel, folded in order.
     fn sums(&mut self, rows: &[[f32; COLUMNS]], positives: usize, ridge: f64, w: &Coefficients) -> Sums {
         self.partial.resize(pieces(rows.len()), Sums::default());
-        self.places.resize(rows.len(), ());
-        each_with_partial(&mut self.places, &mut self.partial, |row, (), sums: &mut Sums| {
-            sums.add(&rows[row], row < positives, w);
+        parallel::rows(&mut self.partial, 1, 1, |piece, sums| {
+            let first = piece * PIECE;
+            let rows = &rows[first..rows.len().min(first + PIECE)];
+            let positives = positives.saturating_sub(first);
+            // No fused operations in it: the instruction set changes the speed and never the result.
+            let total = &mut sums[0];
+            pulp::Arch::new().dispatch(
+                // Handing `total` over makes it a closure that is called once: only such a one is inlined for sure.
+                #[inline(always)]
+                move || {
+                    let total = total;
+                    LaneSums::of(rows, positives, w, total);
+                },
+            );
         });
         let mut total = Sums::default();
         for partial in &self.partial {
-            total.loss += partial.loss + libm::log1p(partial.product);
+            total.loss += partial.loss;
             for a in 0..TERMS {
                 total.gradient[a] += partial.gradient[a];
                 for b in a..TERMS {
@@ -102,36 +110,91 @@ impl Logistic {
     }
 }
 
-impl Sums {
+/// The sums of every fourth row, side by side.
+#[derive(Clone, Copy)]
+struct LaneSums {
+    /// Σ max(−m, 0).
+    loss: [f64; LANES],
+    /// Π (1 + e^−|m|) − 1.
+    product: [f64; LANES],
+    gradient: [[f64; LANES]; TERMS],
+    hessian: [[[f64; LANES]; TERMS]; TERMS],
+}
+
+impl LaneSums {
+    /// Sets `total` to the sums over the rows of a piece, the first `positives` of which are edges.
     #[inline(always)]
-    fn add(&mut self, row: &[f32; COLUMNS], positive: bool, w: &Coefficients) {
-        let mut x = [1.0; TERMS];
-        for (x, &value) in x.iter_mut().zip(row) {
-            *x = f64::from(value);
+    fn of(rows: &[[f32; COLUMNS]], positives: usize, w: &Coefficients, total: &mut Sums) {
+        let none = [0.0; LANES];
+        let mut sums =
+            Self { loss: none, product: none, gradient: [none; TERMS], hessian: [[none; TERMS]; TERMS] };
+        let (whole, rest) = rows.as_chunks::<LANES>();
+        let truth = |first: usize| std::array::from_fn(|lane| f64::from(u8::from(first + lane < positives)));
+        for (number, rows) in whole.iter().enumerate() {
+            sums.add(rows, &truth(number * LANES), &[1.0; LANES], w);
         }
-        let mut score = 0.0;
-        for term in 0..TERMS {
-            score += w[term] * x[term];
+        if !rest.is_empty() {
+            let rows = std::array::from_fn(|lane| rest.get(lane).copied().unwrap_or_default());
+            let counts = std::array::from_fn(|lane| f64::from(u8::from(lane < rest.len())));
+            sums.add(&rows, &truth(whole.len() * LANES), &counts, w);
         }
-        let margin = if positive { score } else { -score };
-        // ln(1 + e^−m) = max(−m, 0) + ln(1 + e^−|m|): the logarithms of many rows are one logarithm of their product.
-        let small = exp(-margin.abs());
-        self.loss += (-margin).max(0.0);
-        self.product += small + small * self.product;
-        self.waiting += 1;
-        if self.waiting == MOST_FACTORS {
-            self.loss += libm::log1p(self.product);
-            (self.product, self.waiting) = (0.0, 0);
-        }
-        let p = (if score >= 0.0 { 1.0 } else { small }) / (1.0 + small);
-        let error = p - f64::from(positive);
-        let curvature = p * (1.0 - p);
-        for a in 0..TERMS {
-            self.gradient[a] += error * x[a];
-            let scaled = curvature * x[a];
-            for b in a..TERMS {
-                self.hessian[a][b] += scaled * x[b];
+        *total = sums.total();
+    }
+
+    /// Adds one row to each lane, or none where it does not count.
+    #[inline(always)]
+    fn add(
+        &mut self,
+        rows: &[[f32; COLUMNS]; LANES],
+        truth: &[f64; LANES],
+        counts: &[f64; LANES],
+        w: &Coefficients,
+    ) {
+        let mut x = [[1.0; LANES]; TERMS];
+        for column in 0..COLUMNS {
+            for lane in 0..LANES {
+                x[column][lane] = f64::from(rows[lane][column]);
             }
+        }
+        let (mut error, mut curvature) = ([0.0; LANES], [0.0; LANES]);
+        for lane in 0..LANES {
+            let mut score = 0.0;
+            for term in 0..TERMS {
+                score += w[term] * x[term][lane];
+            }
+            // ln(1 + e^−m) = max(−m, 0) + ln(1 + e^−|m|): the logarithms of many rows are one logarithm of their product.
+            let margin = (2.0 * truth[lane] - 1.0) * score;
+            let small = exp(-margin.abs());
+            self.loss[lane] += (-margin).max(0.0) * counts[lane];
+            let factor = small * counts[lane];
+            self.product[lane] += factor + factor * self.product[lane];
+            let p = (if score >= 0.0 { 1.0 } else { small }) / (1.0 + small);
+            error[lane] = (p - truth[lane]) * counts[lane];
+            curvature[lane] = p * (1.0 - p) * counts[lane];
+        }
+        for a in 0..TERMS {
+            let mut scaled = [0.0; LANES];
+            for lane in 0..LANES {
+                self.gradient[a][lane] += error[lane] * x[a][lane];
+                scaled[lane] = curvature[lane] * x[a][lane];
+            }
+            for b in a..TERMS {
+                for lane in 0..LANES {
+                    self.hessian[a][b][lane] += scaled[lane] * x[b][lane];
+                }
+            }
+        }
+    }
+
+    /// All lanes together, in order.
+    #[inline(always)]
+    fn total(&self) -> Sums {
+        let sum = |lanes: &[f64; LANES]| (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]);
+        let logarithms = self.product.map(libm::log1p);
+        Sums {
+            loss: sum(&self.loss) + sum(&logarithms),
+            gradient: self.gradient.each_ref().map(sum),
+            hessian: self.hessian.each_ref().map(|row| row.each_ref().map(sum)),
         }
     }
 }
