@@ -87,7 +87,7 @@ struct State {
     pretrained: Option<Vec<f32>>,
     /// The selected edges, with weights π.
     training: StructureId,
-    /// All edges, with weights π.
+    /// All edges that have a weight, with weights π.
     weighted: StructureId,
     weights: Arc<[f32]>,
     logits: Vec<f32>,
@@ -219,15 +219,22 @@ impl State {
 
     /// Takes over the curriculum's edges and weights.
     fn restructure(&mut self, session: &mut Session<'_>) -> Result<(), TrainError> {
-        let weights = self.curriculum.weights();
-        let selected = session.graph.select(|edge| weights[edge] > 0.0);
-        let selected_weights: Vec<f32> =
-            selected.edge_of.iter().map(|&edge| weights[edge as usize]).collect();
+        // Edges without weight are not there, so neither step nor evaluation need to visit them.
+        let compact = |weights: &[f32]| {
+            let there = session.graph.select(|edge| weights[edge] > 0.0);
+            let values: Vec<f32> = there.edge_of.iter().map(|&edge| weights[edge as usize]).collect();
+            (Arc::new(there.graph), values)
+        };
+        let (graph, values) = compact(self.curriculum.weights());
         let model = session.model.on(self.training);
-        model.set_graph(Arc::new(selected.graph))?;
-        model.set_edge_weights(&selected_weights)?;
+        model.set_graph(Arc::clone(&graph))?;
+        model.set_edge_weights(&values)?;
         self.weights = self.curriculum.evaluation_weights().into();
-        session.model.on(self.weighted).set_edge_weights(&self.weights)?;
+        let there = self.weights.iter().filter(|&&weight| weight > 0.0).count();
+        let (graph, values) = if there == graph.edges() { (graph, values) } else { compact(&self.weights) };
+        let model = session.model.on(self.weighted);
+        model.set_graph(graph)?;
+        model.set_edge_weights(&values)?;
         Ok(())
     }
 
