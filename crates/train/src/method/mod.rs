@@ -217,8 +217,22 @@ impl MethodInfo {
 const EVERY_BACKBONE: &[&str] = &["gcn", "gin", "sage", "pna", "mlp"];
 const GRAPH_BACKBONES: &[&str] = &["gcn", "gin", "sage", "pna"];
 
-/// The curriculum over edges without one of its parts; `defaults` are of the method of the same name.
-const fn ablation(name: &'static str, summary: &'static str, defaults: Defaults) -> MethodInfo {
+/// Plain training: what every other entry says is where it differs.
+const PLAIN: MethodInfo = MethodInfo {
+    name: "vanilla",
+    backbones: EVERY_BACKBONE,
+    summary: "plain training on all edges",
+    presets: &[],
+    orders_edges: false,
+    settings: &[],
+    defaults: || Ok(Table::new()),
+    memory: None,
+    candidates: None,
+    make: |_, _| Ok(Box::new(Vanilla)),
+};
+
+/// The curriculum over edges, and the same without one of its parts; `defaults` are of the method of the same name.
+const fn curriculum(name: &'static str, summary: &'static str, defaults: Defaults) -> MethodInfo {
     MethodInfo {
         name,
         backbones: GRAPH_BACKBONES,
@@ -227,9 +241,8 @@ const fn ablation(name: &'static str, summary: &'static str, defaults: Defaults)
         orders_edges: true,
         settings: rcl::SETTINGS,
         defaults,
-        memory: None,
-        candidates: None,
         make: rcl::make,
+        ..PLAIN
     }
 }
 
@@ -240,106 +253,43 @@ const fn node_curriculum(
     (settings, defaults): (&'static [Setting], Defaults),
     make: Make,
 ) -> MethodInfo {
-    MethodInfo {
-        name,
-        backbones: EVERY_BACKBONE,
-        summary,
-        presets: &[],
-        orders_edges: false,
-        settings,
-        defaults,
-        memory: None,
-        candidates: None,
-        make,
-    }
+    MethodInfo { name, summary, settings, defaults, make, ..PLAIN }
 }
 
 /// A method that learns a structure or makes one of its own.
 const fn structure_learning(
     name: &'static str,
     summary: &'static str,
-    (settings, defaults): (&'static [Setting], Defaults),
+    settings: (&'static [Setting], Defaults),
     make: Make,
 ) -> MethodInfo {
-    MethodInfo {
-        name,
-        backbones: GRAPH_BACKBONES,
-        summary,
-        presets: &[],
-        orders_edges: true,
-        settings,
-        defaults,
-        memory: None,
-        candidates: None,
-        make,
-    }
+    let method = node_curriculum(name, summary, settings, make);
+    MethodInfo { backbones: GRAPH_BACKBONES, orders_edges: true, ..method }
 }
 
 /// Plain training on the edges that look best.
 const fn pruning(name: &'static str, summary: &'static str, make: Make) -> MethodInfo {
-    MethodInfo {
-        name,
-        backbones: GRAPH_BACKBONES,
-        summary,
-        presets: &[],
-        orders_edges: true,
-        settings: prune::SETTINGS,
-        defaults: prune::defaults,
-        memory: None,
-        candidates: Some(prune::candidates),
-        make,
-    }
+    let settings = (prune::SETTINGS, prune::defaults as Defaults);
+    MethodInfo { candidates: Some(prune::candidates), ..structure_learning(name, summary, settings, make) }
 }
 
 /// Every method.
 pub const METHODS: &[MethodInfo] = &[
+    PLAIN,
+    MethodInfo { name: "mlp", summary: "plain training without any edge", ..PLAIN },
     MethodInfo {
-        name: "vanilla",
-        backbones: EVERY_BACKBONE,
-        summary: "plain training on all edges",
-        presets: &[],
-        orders_edges: false,
-        settings: &[],
-        defaults: || Ok(Table::new()),
-        memory: None,
-        candidates: None,
-        make: |_, _| Ok(Box::new(Vanilla)),
-    },
-    MethodInfo {
-        name: "mlp",
-        backbones: EVERY_BACKBONE,
-        summary: "plain training without any edge",
-        presets: &[],
-        orders_edges: false,
-        settings: &[],
-        defaults: || Ok(Table::new()),
-        memory: None,
-        candidates: None,
-        make: |_, _| Ok(Box::new(Vanilla)),
-    },
-    MethodInfo {
-        name: "rcl",
-        backbones: GRAPH_BACKBONES,
-        summary: "Relational Curriculum Learning: well-expected edges first",
         presets: rcl::PRESETS,
-        orders_edges: true,
-        settings: rcl::SETTINGS,
-        defaults: || rcl::defaults("rcl"),
-        memory: None,
         candidates: Some(rcl::candidates),
-        make: rcl::make,
+        ..curriculum("rcl", "Relational Curriculum Learning: well-expected edges first", || {
+            rcl::defaults("rcl")
+        })
     },
     MethodInfo {
-        name: AUTO,
-        backbones: GRAPH_BACKBONES,
-        summary: "the best on validation of mlp, vanilla and presets of rcl",
         presets: &[AUTO],
-        orders_edges: true,
-        settings: rcl::SETTINGS,
-        defaults: || rcl::defaults("rcl"),
-        memory: None,
         candidates: Some(rcl::candidates),
-        make: rcl::make,
+        ..curriculum(AUTO, "the best on validation of mlp, vanilla and presets of rcl", || {
+            rcl::defaults("rcl")
+        })
     },
     MethodInfo {
         orders_edges: false,
@@ -398,18 +348,18 @@ pub const METHODS: &[MethodInfo] = &[
     ),
     pruning("prune-features", "plain training without edges of dissimilar ends", prune::make_features),
     pruning("prune-overlap", "plain training without edges of few common neighbours", prune::make_overlap),
-    ablation("curriculum-linear", "rcl whose edges grow with t", || rcl::defaults("curriculum-linear")),
-    ablation("curriculum-root", "rcl whose edges grow with √t", || rcl::defaults("curriculum-root")),
-    ablation("random", "rcl with edges in random order", || rcl::defaults("random")),
-    ablation("random-linear", "random order, edges grow with t", || rcl::defaults("random-linear")),
-    ablation("random-root", "random order, edges grow with √t", || rcl::defaults("random-root")),
-    ablation("rcl-no-appearance", "rcl without ψ, how often an edge was in", || {
+    curriculum("curriculum-linear", "rcl whose edges grow with t", || rcl::defaults("curriculum-linear")),
+    curriculum("curriculum-root", "rcl whose edges grow with √t", || rcl::defaults("curriculum-root")),
+    curriculum("random", "rcl with edges in random order", || rcl::defaults("random")),
+    curriculum("random-linear", "random order, edges grow with t", || rcl::defaults("random-linear")),
+    curriculum("random-root", "random order, edges grow with √t", || rcl::defaults("random-root")),
+    curriculum("rcl-no-appearance", "rcl without ψ, how often an edge was in", || {
         rcl::defaults("rcl-no-appearance")
     }),
-    ablation("rcl-no-confidence", "rcl without ρ, how sure a node is", || {
+    curriculum("rcl-no-confidence", "rcl without ρ, how sure a node is", || {
         rcl::defaults("rcl-no-confidence")
     }),
-    ablation("rcl-no-pretrain", "rcl from isolated nodes, without a warm start", || {
+    curriculum("rcl-no-pretrain", "rcl from isolated nodes, without a warm start", || {
         rcl::defaults("rcl-no-pretrain")
     }),
 ];
