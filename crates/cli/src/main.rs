@@ -42,6 +42,7 @@ enum Command {
 }
 
 fn main() -> ExitCode {
+    give_memory_back();
     let result = match Cli::parse().command {
         Command::Demo(args) => commands::demo::run(&args),
         Command::Train(args) => commands::train::run(&args),
@@ -61,6 +62,19 @@ fn main() -> ExitCode {
         }
     }
 }
+
+/// Lets buffers of several megabytes come from the system and go back to it. Otherwise the C library keeps freed blocks of
+/// up to 32 MB for later, in pieces that seldom fit: a tenth of the memory of a run on a large graph.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+#[allow(unsafe_code, reason = "a setting of the C library")]
+fn give_memory_back() {
+    const LARGE: libc::c_int = 4 << 20;
+    // SAFETY: before any other thread starts. It changes where memory comes from, not what is in it.
+    let _ = unsafe { libc::mallopt(libc::M_MMAP_THRESHOLD, LARGE) };
+}
+
+#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+fn give_memory_back() {}
 
 fn closed_pipe(error: &anyhow::Error) -> bool {
     let io = error.downcast_ref::<std::io::Error>();

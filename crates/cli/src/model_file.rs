@@ -53,7 +53,7 @@ fn model(dataset: &Dataset, config: &RunConfig, seed: u64) -> Result<Model<f32>>
     let features = config.features.apply(dataset.features())?;
     let threads = Threads::new(1)?;
     let outputs = dataset.labels().width();
-    Ok(Model::new(Arc::clone(dataset.graph()), &features, outputs, shape, seed, &threads)?)
+    Ok(Model::new(Arc::clone(dataset.graph()), features, outputs, shape, seed, &threads)?)
 }
 
 /// Writes the model of a run at its best epoch.

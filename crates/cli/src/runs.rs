@@ -20,7 +20,7 @@ use crate::tables::Tables;
 #[derive(Args)]
 pub(crate) struct RunArgs {
     /// A name that `edgepace data list` shows, a generator as `synthetic:homophily=0.3`, or a graph file
-    #[arg(required_unless_present = "edges", conflicts_with = "edges")]
+    #[arg(required_unless_present = "edges")]
     dataset: Option<String>,
     /// The convolution: gcn, gin, sage, pna or mlp [default: gcn]
     #[arg(long)]
@@ -110,9 +110,10 @@ impl RunArgs {
             bail!("`--{name}` is 0, expected at least 1");
         }
         let dataset = match (&self.dataset, &self.edges) {
-            (Some(name), _) => self.place.load(name)?,
+            (Some(name), None) => self.place.load(name)?,
             (None, Some(edges)) => self.tables.read(edges)?,
             (None, None) => bail!("there is no dataset: name one, or give `--edges`"),
+            (Some(_), Some(_)) => bail!("there are two datasets: name one, or give `--edges`"),
         };
         let unseeded = self.dataset.clone().filter(|name| is_generator_without_seed(name));
         Ok(Plan {

@@ -13,6 +13,7 @@ use crate::dataset::bytes_style;
 /// Which files beside that of the edges, and what is where in them.
 #[derive(Args)]
 #[command(next_help_heading = "Own files")]
+#[group(requires = "edges")]
 pub(crate) struct Tables {
     /// Table of nodes (CSV, TSV, Parquet)
     #[arg(long, value_name = "FILE")]

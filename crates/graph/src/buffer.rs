@@ -7,13 +7,28 @@ pub struct Buffer<T>(Storage<T>);
 
 enum Storage<T> {
     Owned(Vec<T>),
-    Shared(Arc<dyn AsRef<[T]> + Send + Sync>),
+    Shared(Arc<dyn Keeper<T>>),
 }
+
+/// Who keeps values for others.
+pub trait Keeper<T>: AsRef<[T]> + Send + Sync {
+    /// The values will not be read for some time: gives their memory back, if they can come again from where they are.
+    fn rest(&self) {}
+}
+
+impl<T: Send + Sync> Keeper<T> for Vec<T> {}
 
 impl<T> Buffer<T> {
     /// The values that `owner` keeps. It must give the same slice at every call.
-    pub fn shared(owner: Arc<dyn AsRef<[T]> + Send + Sync>) -> Buffer<T> {
+    pub fn shared(owner: Arc<dyn Keeper<T>>) -> Buffer<T> {
         Buffer(Storage::Shared(owner))
+    }
+
+    /// As [`Keeper::rest`]; values of its own stay.
+    pub(crate) fn rest(&self) {
+        if let Storage::Shared(owner) = &self.0 {
+            owner.rest();
+        }
     }
 }
 

@@ -45,6 +45,17 @@ impl Features {
         }
     }
 
+    /// The values will not be read for some time: those of a mapped file leave memory until they are.
+    pub fn rest(&self) {
+        match self {
+            Features::Dense(dense) => dense.values.rest(),
+            Features::Sparse(sparse) => {
+                sparse.columns.rest();
+                sparse.values.rest();
+            }
+        }
+    }
+
     /// Share of the matrix that is not 0, between 0 and 1; 0 for a matrix without entries.
     ///
     /// A 0 that a sparse matrix stores explicitly does not count. O(stored values).

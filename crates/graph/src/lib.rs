@@ -46,7 +46,7 @@ mod stats;
 mod traced;
 mod weights;
 
-pub use buffer::Buffer;
+pub use buffer::{Buffer, Keeper};
 pub use dataset::Dataset;
 pub use error::GraphError;
 pub use features::{DenseFeatures, Features, SparseFeatures};

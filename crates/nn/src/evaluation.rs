@@ -1,5 +1,7 @@
 //! What a model says of every node, and how good that is: accuracy, macro-F1, ROC-AUC.
 
+use std::borrow::Cow;
+
 use edgepace_graph::{Classes, GraphError, ManyLabels, UNLABELLED};
 
 use crate::error::NnError;
@@ -23,6 +25,25 @@ impl<'a, T: Real> Evaluation<'a, T> {
     /// When there is no such node, as indexing does.
     pub fn logits(&self, node: usize) -> &'a [T] {
         &self.logits[node * self.stride..][..self.outputs]
+    }
+
+    /// The logits of all nodes, one row after another; copied only where there is something between the rows.
+    pub fn all_logits(&self) -> Cow<'a, [T]> {
+        if self.stride == self.outputs {
+            return Cow::Borrowed(self.logits);
+        }
+        let mut logits = Vec::new();
+        self.copy_logits(&mut logits);
+        Cow::Owned(logits)
+    }
+
+    /// The same in place of what `out` held.
+    pub fn copy_logits(&self, out: &mut Vec<T>) {
+        out.clear();
+        out.reserve_exact(self.predictions.len() * self.outputs);
+        for node in 0..self.predictions.len() {
+            out.extend_from_slice(self.logits(node));
+        }
     }
 
     /// The class with the largest logit of every node; the first one among equals.

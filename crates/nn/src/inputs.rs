@@ -1,81 +1,70 @@
 //! What a layer reads: the dataset's features, dense or sparse, or the hidden units of the layer before.
 
-use edgepace_graph::Features;
+use std::sync::Arc;
+
+use edgepace_graph::{Features, SparseFeatures};
 
 use crate::kernels::dense::{Output, Panels, matmul, transposed_matmul};
 use crate::kernels::finish::Finish;
 use crate::kernels::spmm::{Csr, Start, spmm};
-use crate::memory::zeros;
 use crate::meter::Kernel;
 use crate::real::Real;
 use crate::threads::Threads;
 
-/// Features as the model computes with them; sparse ones also transposed, for the gradient of the first weights.
+/// Features as the model computes with them, shared with whoever else holds them; sparse ones also transposed, for the
+/// gradient of the first weights.
 #[derive(Debug)]
-pub(crate) enum Inputs<T> {
-    Dense { rows: usize, columns: usize, values: Vec<T> },
-    Sparse { rows: usize, columns: usize, by_row: OwnedCsr<T>, by_column: OwnedCsr<T> },
+pub(crate) struct Inputs<T> {
+    features: Arc<Features>,
+    values: Numbers<T>,
+    transposed: Option<(SparseFeatures, Numbers<T>)>,
 }
 
+/// The values of features as numbers of `T`: a copy only where that is not their own type.
 #[derive(Debug)]
-pub(crate) struct OwnedCsr<T> {
-    offsets: Vec<usize>,
-    columns: Vec<u32>,
-    values: Vec<T>,
-}
+struct Numbers<T>(Vec<T>);
 
-impl<T: Real> OwnedCsr<T> {
-    fn new(sparse: &edgepace_graph::SparseFeatures) -> Self {
-        Self {
-            offsets: sparse.offsets().to_vec(),
-            columns: sparse.columns().to_vec(),
-            values: sparse.values().iter().map(|&x| T::from(x)).collect(),
-        }
+impl<T: Real> Numbers<T> {
+    fn new(values: &[f32]) -> Self {
+        let converted = || values.iter().map(|&x| T::from(x)).collect();
+        Self(T::same(values).map_or_else(converted, |_| Vec::new()))
     }
 
-    fn view(&self) -> Csr<'_, T> {
-        Csr { offsets: &self.offsets, columns: &self.columns, values: &self.values }
+    fn of<'a>(&'a self, values: &'a [f32]) -> &'a [T] {
+        T::same(values).unwrap_or(&self.0)
+    }
+
+    fn csr<'a>(&'a self, sparse: &'a SparseFeatures) -> Csr<'a, T> {
+        Csr { offsets: sparse.offsets(), columns: sparse.columns(), values: self.of(sparse.values()) }
     }
 }
 
 impl<T: Real> Inputs<T> {
-    pub(crate) fn new(features: &Features) -> Self {
-        let (rows, columns) = (features.rows(), features.cols());
-        match features {
-            Features::Dense(dense) => {
-                let mut values = zeros(rows * columns);
-                for (value, &x) in values.iter_mut().zip(dense.values()) {
-                    *value = T::from(x);
-                }
-                Self::Dense { rows, columns, values }
+    pub(crate) fn new(features: Arc<Features>) -> Self {
+        let (values, transposed) = match &*features {
+            Features::Dense(dense) => (Numbers::new(dense.values()), None),
+            Features::Sparse(sparse) => {
+                let transposed = sparse.transpose();
+                let values = Numbers::new(transposed.values());
+                (Numbers::new(sparse.values()), Some((transposed, values)))
             }
-            Features::Sparse(sparse) => Self::Sparse {
-                rows,
-                columns,
-                by_row: OwnedCsr::new(sparse),
-                by_column: OwnedCsr::new(&sparse.transpose()),
-            },
-        }
+        };
+        Self { features, values, transposed }
     }
 
     pub(crate) fn columns(&self) -> usize {
-        match self {
-            Self::Dense { columns, .. } | Self::Sparse { columns, .. } => *columns,
-        }
+        self.features.cols()
     }
 
     pub(crate) fn view(&self) -> Input<'_, T> {
-        match self {
-            Self::Dense { rows, columns, values } => {
-                Input { matrix: Matrix::Dense(values), rows: *rows, columns: *columns, constant: true }
+        let matrix = match (&*self.features, &self.transposed) {
+            (Features::Sparse(sparse), Some((transposed, values))) => {
+                Matrix::Sparse { by_row: self.values.csr(sparse), by_column: values.csr(transposed) }
             }
-            Self::Sparse { rows, columns, by_row, by_column } => Input {
-                matrix: Matrix::Sparse { by_row: by_row.view(), by_column: by_column.view() },
-                rows: *rows,
-                columns: *columns,
-                constant: true,
-            },
-        }
+            (Features::Sparse(_), None) => unreachable!("sparse features are transposed at once"),
+            (Features::Dense(dense), _) => Matrix::Dense(self.values.of(dense.values())),
+        };
+        Input { matrix, rows: self.features.rows(), columns: self.features.cols(), constant: true }
     }
 }
 

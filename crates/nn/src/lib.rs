@@ -11,13 +11,13 @@
 //!
 //! // Two triangles that one edge joins; a node's class is its triangle.
 //! let graph = Arc::new(Graph::undirected(6, &[0, 1, 2, 3, 4, 5, 2], &[1, 2, 0, 4, 5, 3, 3])?);
-//! let features: Features = DenseFeatures::new(6, 1, vec![1.0, 0.2, 0.1, -0.1, -0.2, -1.0])?.into();
+//! let features = Arc::new(Features::from(DenseFeatures::new(6, 1, vec![1.0, 0.2, 0.1, -0.1, -0.2, -1.0])?));
 //! let classes = Classes::new(2, vec![0, 0, 0, 1, 1, 1])?;
 //! let task = Task::new(Arc::new(Labels::from(classes.clone())), &[0, 5])?;
 //!
 //! let threads = Threads::new(1)?;
 //! let config = ModelConfig::new(Backbone::Gcn);
-//! let mut model = Model::<f32>::new(Arc::clone(&graph), &features, 2, config, 0, &threads)?;
+//! let mut model = Model::<f32>::new(Arc::clone(&graph), features, 2, config, 0, &threads)?;
 //! let mut adam = Adam::new(AdamConfig::default(), model.parameter_count())?;
 //!
 //! // Take the edge between the triangles out: weight 0 means that it is not there.

@@ -58,6 +58,7 @@ pub struct Model<T: Real> {
     hidden: Vec<T>,
     /// What `hidden` was computed from; none while nothing was.
     hidden_of: Option<HiddenOf>,
+    /// The logits of the latest pass, or after its backward pass the gradient by them.
     logits: Vec<T>,
     predictions: Vec<u32>,
     embeddings: Vec<T>,
@@ -126,7 +127,6 @@ struct Gradients<T> {
     parameters: Vec<T>,
     /// By parameters, of a term of the loss that is added.
     term: Vec<T>,
-    logits: Vec<T>,
     hidden: Vec<T>,
     inputs: Vec<T>,
     edges: ValueGradient<T>,
@@ -145,7 +145,7 @@ impl<T: Real> Model<T> {
     /// A setting is out of range, or the features have not one row per node.
     pub fn new(
         graph: Arc<Graph>,
-        features: &Features,
+        features: Arc<Features>,
         outputs: usize,
         config: ModelConfig,
         seed: u64,
@@ -297,6 +297,14 @@ impl<T: Real> Model<T> {
         Ok(Structure::new(&self.threads, pattern, normalisation(&self.config), number))
     }
 
+    /// Gives back the memory of what was propagated along a structure and kept. It is computed again when needed: for a
+    /// structure that rests for long.
+    pub fn rest(&mut self, structure: StructureId) {
+        for convolution in &mut self.convolutions {
+            convolution.rest(structure.0);
+        }
+    }
+
     /// The thread budget.
     pub fn threads(&self) -> &Threads {
         &self.threads
@@ -418,9 +426,8 @@ impl<T: Real> Model<T> {
         self.forward(epoch);
         let (nodes, width) = (self.graph().nodes(), self.folded.width());
         let losses = ensure(&mut self.losses, nodes);
-        let d_logits = ensure(&mut self.gradients.logits, nodes * width);
-        let logits = (&self.logits[..], width);
-        node_losses(&self.threads, task.labels(), task.shares(), logits, losses, d_logits);
+        let logits = (&mut self.logits[..], width);
+        node_losses(&self.threads, task.labels(), task.shares(), logits, losses);
         let loss = task.mean(losses);
         self.backward(self.dropout(epoch), extra);
         Ok(loss)
@@ -588,7 +595,7 @@ impl<T: Real> Model<T> {
         let (folded, d_folded) = self.folded.with_gradient();
         let input = Input::hidden(hidden, nodes, units);
         let second = Context { structure: second_structure, ..context };
-        last.backward(second, input, (inner, folded), &gradients.logits, (d_inner, d_folded), wanted);
+        last.backward(second, input, (inner, folded), &self.logits, (d_inner, d_folded), wanted);
         self.folded.unfold(&self.threads, own, d_own, d_decoder);
 
         let inputs = self.inputs.view();

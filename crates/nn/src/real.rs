@@ -40,6 +40,8 @@ pub trait Real:
 
     /// The nearest value to `x`.
     fn of(x: f64) -> Self;
+    /// The same numbers, if this is their type.
+    fn same(values: &[f32]) -> Option<&[Self]>;
     /// `self · a + b` with one rounding.
     #[must_use]
     fn mul_add(self, a: Self, b: Self) -> Self;
@@ -80,6 +82,9 @@ impl Real for f32 {
     #[inline(always)]
     fn of(x: f64) -> Self {
         x as f32
+    }
+    fn same(values: &[f32]) -> Option<&[Self]> {
+        Some(values)
     }
     #[inline(always)]
     fn mul_add(self, a: Self, b: Self) -> Self {
@@ -139,6 +144,9 @@ impl Real for f64 {
     #[inline(always)]
     fn of(x: f64) -> Self {
         x
+    }
+    fn same(_: &[f32]) -> Option<&[Self]> {
+        None
     }
     #[inline(always)]
     fn mul_add(self, a: Self, b: Self) -> Self {

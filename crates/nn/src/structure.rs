@@ -68,6 +68,12 @@ impl Reverse {
         });
     }
 
+    /// Whether `values` by edge id are the same in the order of the out-edges.
+    fn same<T: Real>(&self, threads: &Threads, graph: &Graph, values: &[T]) -> bool {
+        matches!(self, Self::Twins)
+            && threads.all(self.edges(graph), values, |&twin, &value| values[twin as usize] == value)
+    }
+
     /// The edge id of each out-edge.
     fn edges<'a>(&'a self, graph: &'a Graph) -> &'a [u32] {
         match self {
@@ -84,6 +90,8 @@ pub(crate) struct Structure<T> {
     reverse: Reverse,
     normalisation: Normalisation,
     values: Vec<T>,
+    /// The values in the order of the out-edges; empty where they are `values` themselves, as on a symmetric graph whose
+    /// twins weigh the same.
     reverse_values: Vec<T>,
     root: Vec<T>,
     /// Σ w over the in-edges of each node.
@@ -132,7 +140,7 @@ impl<T: Real> Structure<T> {
             reverse,
             normalisation,
             values: zeros(edges),
-            reverse_values: zeros(edges),
+            reverse_values: Vec::new(),
             root: zeros(nodes),
             degrees: zeros(nodes),
             dense: None,
@@ -264,7 +272,11 @@ impl<T: Real> Structure<T> {
                 *root *= *root;
             }
         }
-        self.reverse.gather(threads, &self.graph, &self.values, &mut self.reverse_values);
+        self.reverse_values.clear();
+        if !self.reverse.same(threads, &self.graph, &self.values) {
+            self.reverse_values.resize(edges, T::ZERO);
+            self.reverse.gather(threads, &self.graph, &self.values, &mut self.reverse_values);
+        }
     }
 
     /// The in-edges: row i holds the edges into node i.
@@ -275,7 +287,8 @@ impl<T: Real> Structure<T> {
     /// The out-edges: row j holds the edges out of node j.
     pub(crate) fn out_edges(&self) -> Csr<'_, T> {
         let (offsets, columns) = self.reverse.pattern(&self.graph);
-        Csr { offsets, columns, values: &self.reverse_values }
+        let values = if self.reverse_values.is_empty() { &self.values } else { &self.reverse_values };
+        Csr { offsets, columns, values }
     }
 
     /// out = finish(P · rows).

@@ -112,6 +112,21 @@ impl Threads {
         });
     }
 
+    /// Whether `holds` for every pair of neighbours in two lists of the same length.
+    pub(crate) fn all<A: Sync, B: Sync>(
+        &self,
+        a: &[A],
+        b: &[B],
+        holds: impl Fn(&A, &B) -> bool + Sync,
+    ) -> bool {
+        const BLOCK: usize = 16384;
+        let block = |(a, b): (&[A], &[B])| a.iter().zip(b).all(|(a, b)| holds(a, b));
+        if self.pool.is_none() || a.len() <= BLOCK {
+            return block((a, b));
+        }
+        self.run(|| a.par_chunks(BLOCK).zip(b.par_chunks(BLOCK)).all(block))
+    }
+
     /// Cuts `out` by nodes so that pieces have about equal work, and calls `fill(nodes, piece)` on each.
     ///
     /// `work` are CSR offsets: node `i` costs `work[i + 1] - work[i]`, plus one. `start(i)` is where the

@@ -77,7 +77,8 @@ fn allocations(backbone: Backbone, features: &Features, threads: &Threads) -> Ve
     let task = Task::new(labels, &train).unwrap();
     let config = ModelConfig { hidden: 16, ..ModelConfig::new(backbone) };
     let mut weights = vec![1.0_f32; graph.edges()];
-    let mut model = Model::new(graph, features, CLASSES as usize, config, 1, threads).unwrap();
+    let mut model =
+        Model::new(graph, Arc::new(features.clone()), CLASSES as usize, config, 1, threads).unwrap();
     let mut adam = Adam::new(AdamConfig::default(), model.parameter_count()).unwrap();
     let mut counts = vec![0; 21];
     threads.run(|| {

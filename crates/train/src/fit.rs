@@ -89,10 +89,7 @@ fn evaluate(
             let (mut parameters, mut logits, matrix) = kept.map_or_else(Default::default, |kept| {
                 (kept.parameters, kept.logits, kept.structure.matrix.unwrap_or_default())
             });
-            logits.clear();
-            for node in 0..session.graph.nodes() {
-                logits.extend_from_slice(evaluation.logits(node));
-            }
+            evaluation.copy_logits(&mut logits);
             parameters.clear();
             parameters.extend_from_slice(session.model.parameter_values());
             let mut structure = method.kept(on);

@@ -9,15 +9,19 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Preparation {
-    /// `rows` for sparse features (bags of words), `none` for sparse ones of which more than a tenth is filled (words of many
-    /// documents together), `standardise` for dense ones (measurements). On Amazon's Photo and Computers, of which a third
-    /// is filled, `rows` costs 1 and 4 points of validation accuracy: a word among hundreds weighs too little to be learned.
+    /// `rows` for sparse features (bags of words), `lengths` for sparse ones of which more than a tenth is filled (words of
+    /// many documents together), `standardise` for dense ones (measurements). On Amazon's Photo and Computers, of which a
+    /// third is filled, a word among hundreds weighs too little after `rows` to be learned in 150 epochs: validation
+    /// accuracy 93.6 and 85.2, after `lengths` 94.8 and 90.3. As they are they weigh too much: training on Photo with as
+    /// many fake edges as real ones is a matter of luck (42, `rows` 64, `lengths` 83).
     #[default]
     Auto,
     /// Nothing.
     None,
     /// Each row is divided by the sum of its absolute values, so that long and short documents weigh alike.
     Rows,
+    /// Each row is divided by its Euclidean length.
+    Lengths,
     /// Each column gets mean 0 and standard deviation 1. Sparse columns are only divided by their root mean square, because a
     /// shift would fill the matrix.
     Standardise,
@@ -30,7 +34,11 @@ impl Preparation {
         match (self, features) {
             (Preparation::Auto, Features::Sparse(sparse)) => {
                 let cells = features.rows() as f64 * features.cols() as f64;
-                if sparse.values().len() as f64 > 0.1 * cells { Preparation::None } else { Preparation::Rows }
+                if sparse.values().len() as f64 > 0.1 * cells {
+                    Preparation::Lengths
+                } else {
+                    Preparation::Rows
+                }
             }
             (Preparation::Auto, Features::Dense(_)) => Preparation::Standardise,
             (chosen, _) => chosen,
@@ -44,19 +52,25 @@ impl Preparation {
     pub fn apply(self, features: &Arc<Features>) -> Result<Arc<Features>, GraphError> {
         match self.resolve(features) {
             Preparation::None | Preparation::Auto => Ok(Arc::clone(features)),
-            Preparation::Rows => rows(features).map(Arc::new),
+            Preparation::Rows => divided(features, |row| row.map(f64::abs).sum()).map(Arc::new),
+            Preparation::Lengths => {
+                divided(features, |row| row.map(|x| x * x).sum::<f64>().sqrt()).map(Arc::new)
+            }
             Preparation::Standardise => standardise(features).map(Arc::new),
         }
     }
 }
 
-/// Divides each row by the sum of its absolute values; a row of zeros stays.
-fn rows(features: &Features) -> Result<Features, GraphError> {
+/// Divides each row by its size; a row of zeros stays.
+fn divided(
+    features: &Features,
+    size: impl Fn(&mut dyn Iterator<Item = f64>) -> f64,
+) -> Result<Features, GraphError> {
     let scale = |row: &mut [f32]| {
-        let sum: f64 = row.iter().map(|x| f64::from(x.abs())).sum();
-        if sum > 0.0 {
+        let size = size(&mut row.iter().map(|&x| f64::from(x)));
+        if size > 0.0 {
             for x in row {
-                *x = (f64::from(*x) / sum) as f32;
+                *x = (f64::from(*x) / size) as f32;
             }
         }
     };
@@ -143,9 +157,12 @@ mod tests {
     }
 
     #[test]
-    fn sparse_features_that_are_well_filled_stay_as_they_are() {
-        let full = SparseFeatures::new(1, 2, vec![0, 2], vec![0, 1], vec![1.0, 1.0]).unwrap();
-        assert_eq!(Preparation::Auto.resolve(&full.into()), Preparation::None);
+    fn sparse_features_that_are_well_filled_get_rows_of_length_one() {
+        let full = SparseFeatures::new(1, 2, vec![0, 2], vec![0, 1], vec![3.0, 4.0]).unwrap();
+        let full = Arc::new(Features::from(full));
+        assert_eq!(Preparation::Auto.resolve(&full), Preparation::Lengths);
+        let expected = SparseFeatures::new(1, 2, vec![0, 2], vec![0, 1], vec![0.6, 0.8]).unwrap();
+        assert_eq!(*Preparation::Auto.apply(&full).unwrap(), expected.into());
         let words = SparseFeatures::new(1, 20, vec![0, 2], vec![0, 1], vec![1.0, 1.0]).unwrap();
         assert_eq!(Preparation::Auto.resolve(&words.into()), Preparation::Rows);
     }

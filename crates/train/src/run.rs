@@ -121,8 +121,8 @@ pub(crate) fn run_one(
         peak_bytes: peak_bytes(),
         edges_history: fitted.edges_history,
     };
-    let edges = method.edges();
     drop(session);
+    let edges = method.edges();
     Ok(Trained { result, best, edges, config })
 }
 

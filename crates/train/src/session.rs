@@ -50,8 +50,12 @@ impl<'a> Session<'a> {
     ) -> Result<Self, TrainError> {
         let graph = Arc::clone(dataset.graph());
         let features = config.features.apply(dataset.features())?;
+        if !Arc::ptr_eq(&features, dataset.features()) {
+            dataset.features().rest();
+        }
         let outputs = dataset.labels().width();
-        let model = Model::new(Arc::clone(&graph), &features, outputs, config.model(), seed, threads)?;
+        let model =
+            Model::new(Arc::clone(&graph), Arc::clone(&features), outputs, config.model(), seed, threads)?;
         let known = Arc::new(known(dataset.labels(), split)?);
         let task = Task::new(Arc::clone(&known), split.train())?;
         let optimiser = Adam::new(config.adam(), model.parameter_count())?;

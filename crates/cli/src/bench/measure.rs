@@ -113,7 +113,7 @@ pub(crate) fn measure(
     let (graph, labels) = (dataset.graph(), Arc::clone(dataset.labels()));
     let outputs = labels.width();
     let config = ModelConfig::new(backbone);
-    let model = Model::new(Arc::clone(graph), dataset.features(), outputs, config, 0, &metered)?;
+    let model = Model::new(Arc::clone(graph), Arc::clone(dataset.features()), outputs, config, 0, &metered)?;
     let optimiser = Adam::new(AdamConfig::default(), model.parameter_count())?;
     let task = Task::new(labels, dataset.splits()[0].train())?;
     let weights = edge_weights(graph);

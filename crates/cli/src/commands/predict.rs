@@ -33,7 +33,6 @@ pub(crate) struct Args {
     /// The model, as `edgepace train --out` wrote it
     model: PathBuf,
     /// The dataset that it was trained on [default: the one that it names]
-    #[arg(conflicts_with = "edges")]
     dataset: Option<String>,
     /// The table of predictions to write (CSV)
     #[arg(short, long, value_name = "FILE", required_unless_present = "json")]
@@ -73,9 +72,10 @@ struct Prediction {
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let saved = Saved::open(&args.model)?;
     let dataset = match (&args.dataset, &args.edges) {
-        (_, Some(edges)) => args.tables.read(edges)?,
         (Some(name), None) => args.place.load(name)?,
+        (None, Some(edges)) => args.tables.read(edges)?,
         (None, None) => args.place.load(&saved.record.dataset)?,
+        (Some(_), Some(_)) => bail!("there are two datasets: name one, or give `--edges`"),
     };
     let dataset = as_trained(dataset, &saved.record)?;
     let output = predict(&saved, &dataset)?;

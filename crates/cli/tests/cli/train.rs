@@ -168,6 +168,8 @@ fn what_no_run_can_do_is_refused_with_the_field_and_what_is_legal() {
         "--split half",
         "--jobs 0",
         "--threads 0",
+        "--features none",
+        "--edges mine.csv",
     ]
     .into_iter()
     .map(|arguments| format!("{arguments}\n  {}", refused(arguments)))

@@ -6,9 +6,11 @@ use std::sync::Arc;
 
 use bytemuck::Pod;
 use edgepace_graph::{
-    Buffer, Classes, Dataset, DenseFeatures, Dropped, Features, Graph, GraphError, Labels, ManyLabels, Names,
-    SparseFeatures, Split,
+    Buffer, Classes, Dataset, DenseFeatures, Dropped, Features, Graph, GraphError, Keeper, Labels,
+    ManyLabels, Names, SparseFeatures, Split,
 };
+#[cfg(target_os = "linux")]
+use memmap2::UncheckedAdvice;
 use memmap2::{Mmap, MmapMut};
 use safetensors::Dtype;
 use safetensors::tensor::{Metadata, SafeTensorError, SafeTensors};
@@ -28,6 +30,8 @@ const DAMAGED: &str = "the file is damaged: copy or make it again";
 pub struct Native {
     file: PathBuf,
     map: Arc<Mmap>,
+    /// Whether the map is of the file, and not of memory that holds a copy of it.
+    of_file: bool,
     /// Where the sections start.
     data: usize,
     header: Metadata,
@@ -51,7 +55,7 @@ impl Native {
         // SAFETY: the map is read only, and every number in it is valid whatever its bits. That nobody changes the file
         // under us is a condition in the documentation, as for every mapped file.
         let map = unsafe { Mmap::map(&file) }.map_err(io_error("map", path))?;
-        Native::over(path, map)
+        Native::over(path, map, true)
     }
 
     /// A native file that is in memory already.
@@ -61,10 +65,10 @@ impl Native {
         // Memory of its own, because bytes from anywhere may not be aligned.
         let mut map = MmapMut::map_anon(bytes.len()).map_err(io_error("map", path))?;
         map.copy_from_slice(bytes);
-        Native::over(path, map.make_read_only().map_err(io_error("map", path))?)
+        Native::over(path, map.make_read_only().map_err(io_error("map", path))?, false)
     }
 
-    fn over(path: &Path, map: Mmap) -> Result<Native, DataError> {
+    fn over(path: &Path, map: Mmap, of_file: bool) -> Result<Native, DataError> {
         let (length, header) =
             SafeTensors::read_metadata(&map).map_err(|error| header_error(path, map.len(), &error))?;
         let data = 8 + length;
@@ -88,7 +92,8 @@ impl Native {
         };
         let info: Info = serde_json::from_str(value("info")?).map_err(|error| parse("info", error))?;
         let digests = serde_json::from_str(value("sections")?).map_err(|error| parse("sections", error))?;
-        let native = Native { file: path.to_owned(), map: Arc::new(map), data, header, info, digests };
+        let native =
+            Native { file: path.to_owned(), map: Arc::new(map), of_file, data, header, info, digests };
         // Joining the parts reads no data, and finds sections that are missing or of the wrong size.
         native.dataset()?;
         Ok(native)
@@ -212,7 +217,8 @@ impl Native {
         if bytemuck::try_cast_slice::<u8, T>(&self.map[range.clone()]).is_err() {
             return Err(error("numbers that are not aligned".to_owned()));
         }
-        let section: Section<T> = Section { map: Arc::clone(&self.map), range, of: PhantomData };
+        let section: Section<T> =
+            Section { map: Arc::clone(&self.map), of_file: self.of_file, range, of: PhantomData };
         Ok(Buffer::shared(Arc::new(section)))
     }
 
@@ -224,8 +230,23 @@ impl Native {
 /// Numbers in the map, known to be aligned.
 struct Section<T> {
     map: Arc<Mmap>,
+    of_file: bool,
     range: Range<usize>,
     of: PhantomData<fn() -> T>,
+}
+
+impl<T: Pod> Keeper<T> for Section<T> {
+    #[cfg(target_os = "linux")]
+    #[allow(unsafe_code, reason = "the advice loses what only memory holds")]
+    fn rest(&self) {
+        if self.of_file {
+            // SAFETY: nothing is written to the map of a file, so what leaves memory is read from the file again. An error
+            // means that it stays.
+            let _ = unsafe {
+                self.map.unchecked_advise_range(UncheckedAdvice::DontNeed, self.range.start, self.range.len())
+            };
+        }
+    }
 }
 
 impl<T: Pod> AsRef<[T]> for Section<T> {
@@ -294,4 +315,26 @@ fn header_error(path: &Path, length: usize, error: &SafeTensorError) -> DataErro
 
 fn shortened(text: &str) -> String {
     text.chars().take(80).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::generate::generate;
+    use crate::native::save;
+
+    #[test]
+    fn features_that_rest_come_back_from_a_file_and_stay_in_memory() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.graph");
+        let dataset = generate("blocks:nodes=3000,edges=9000,features=8,seed=1").unwrap().unwrap();
+        save(&dataset, &path).unwrap();
+        let bytes = std::fs::read(&path).unwrap();
+        for native in [Native::open(&path).unwrap(), Native::from_bytes(&path, &bytes).unwrap()] {
+            let back = native.dataset().unwrap();
+            assert_eq!(back, dataset);
+            back.features().rest();
+            assert_eq!(back, dataset);
+        }
+    }
 }

@@ -60,4 +60,8 @@ impl<T: Real> Convolution<T> for Gcn<T> {
         let gradients = MapGradients { edges: gradient.weight, root: None, bias: gradient.bias };
         self.propagated.backward(context, input, maps(last), d_out, gradients, wanted);
     }
+
+    fn rest(&mut self, structure: usize) {
+        self.propagated.rest(structure);
+    }
 }

@@ -88,4 +88,8 @@ impl<T: Real> Convolution<T> for Gin<T> {
         let (edges, bias) = d_inner.split_at_mut(self.inputs * self.outputs);
         self.first.backward(context, input, maps, d_units, MapGradients { edges, root: None, bias }, wanted);
     }
+
+    fn rest(&mut self, structure: usize) {
+        self.first.rest(structure);
+    }
 }

@@ -107,6 +107,9 @@ pub(crate) trait Convolution<T: Real>: Send + Sync {
         wanted: Wanted<'_, T>,
     );
 
+    /// Gives back what it keeps for the structure of that number.
+    fn rest(&mut self, _structure: usize) {}
+
     /// Whether a backward pass leaves what the forward pass kept for it, so that another one may follow.
     fn keeps_forward(&self) -> bool {
         true

@@ -151,6 +151,13 @@ impl<T: Real> Propagated<T> {
         }
     }
 
+    /// Gives back what it keeps for the structure of that number.
+    pub(crate) fn rest(&mut self, structure: usize) {
+        if let Some(mixed) = self.mixed.get_mut(structure) {
+            *mixed = Mixed::default();
+        }
+    }
+
     /// `d_out` is the gradient by the output before its activation.
     pub(crate) fn backward(
         &mut self,
@@ -177,7 +184,9 @@ impl<T: Real> Propagated<T> {
                     let product = &self.product[..input.rows * width];
                     structure.add_value_gradient(threads, (product, d_out, width), edges);
                 }
-                let d_product = ensure(&mut self.gradient, input.rows * width);
+                // A product that is not kept has done its service, and its memory is warm.
+                let place = if input.constant { &mut self.gradient } else { &mut self.product };
+                let d_product = ensure(place, input.rows * width);
                 structure.propagate_back(
                     threads,
                     &mut scratch.panels,

@@ -64,4 +64,8 @@ impl<T: Real> Convolution<T> for Sage<T> {
         let gradients = MapGradients { edges, root: Some(root), bias: gradient.bias };
         self.propagated.backward(context, input, maps, d_out, gradients, wanted);
     }
+
+    fn rest(&mut self, structure: usize) {
+        self.propagated.rest(structure);
+    }
 }

@@ -132,7 +132,7 @@ fn a_task_of_other_nodes_or_outputs_is_refused() {
 }
 
 fn build(features: &Features, outputs: usize, config: ModelConfig) -> Result<Model<f32>, NnError> {
-    Model::new(Arc::clone(&problem().graph), features, outputs, config, 0, &one_thread())
+    Model::new(Arc::clone(&problem().graph), Arc::new(features.clone()), outputs, config, 0, &one_thread())
 }
 
 #[test]
@@ -249,7 +249,7 @@ fn settings_that_only_double_precision_can_hold_are_refused_for_single() {
         let config = ModelConfig { hidden, ..ModelConfig::new(Backbone::Gcn) };
         let problem = problem();
         let graph = Arc::clone(&problem.graph);
-        let model = Model::<f32>::new(graph, &problem.dense(), outputs, config, 0, &one_thread());
+        let model = Model::<f32>::new(graph, Arc::new(problem.dense()), outputs, config, 0, &one_thread());
         assert!(matches!(model, Err(NnError::Config { field: f, .. }) if f == field), "{field}");
     }
 }

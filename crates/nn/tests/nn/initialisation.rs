@@ -14,7 +14,7 @@ const OUTPUTS: usize = 40;
 fn model(backbone: Backbone, seed: u64) -> Model<f64> {
     let graph = Arc::new(Graph::undirected(2, &[0], &[1]).unwrap());
     let features = DenseFeatures::new(2, INPUTS, vec![0.0; 2 * INPUTS]).unwrap().into();
-    Model::new(graph, &features, OUTPUTS, ModelConfig::new(backbone), seed, &one_thread()).unwrap()
+    Model::new(graph, Arc::new(features), OUTPUTS, ModelConfig::new(backbone), seed, &one_thread()).unwrap()
 }
 
 /// The half-width of the interval that a parameter is drawn from.
@@ -83,7 +83,8 @@ fn parameters_in_f32_are_those_in_f64_rounded() {
     let graph = Arc::new(Graph::undirected(2, &[0], &[1]).unwrap());
     let features = DenseFeatures::new(2, INPUTS, vec![0.0; 2 * INPUTS]).unwrap().into();
     let config = ModelConfig::new(Backbone::Gcn);
-    let narrow: Model<f32> = Model::new(graph, &features, OUTPUTS, config, 1, &one_thread()).unwrap();
+    let narrow: Model<f32> =
+        Model::new(graph, Arc::new(features), OUTPUTS, config, 1, &one_thread()).unwrap();
     for (narrow, wide) in narrow.parameters().zip(model(Backbone::Gcn, 1).parameters()) {
         assert_eq!(narrow.name, wide.name);
         assert!(narrow.values.iter().zip(wide.values).all(|(&a, &b)| a == b as f32), "{}", wide.name);

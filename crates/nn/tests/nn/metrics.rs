@@ -31,7 +31,7 @@ fn saying(logits: &[Vec<f32>]) -> Model<f32> {
     let graph = Arc::new(Graph::from_edges(nodes, &[], &[]).unwrap());
     let features = DenseFeatures::new(nodes, width, logits.concat()).unwrap().into();
     let config = ModelConfig { hidden: width, ..ModelConfig::new(Backbone::Mlp) };
-    let mut model = Model::new(graph, &features, width, config, 0, &one_thread()).unwrap();
+    let mut model = Model::new(graph, Arc::new(features), width, config, 0, &one_thread()).unwrap();
     let identity: Vec<f32> =
         (0..width * width).map(|i| if i % (width + 1) == 0 { 1.0 } else { 0.0 }).collect();
     for name in ["conv1.weight", "conv2.weight", "decoder.weight"] {

@@ -42,7 +42,7 @@ fn assert_fixture(backbone: Backbone, case: &Fixture<ModelResult>, worst: &mut f
     let config = ModelConfig { hidden: case.hidden, gin_epsilon, ..defaults };
     let graph = Arc::new(case.graph());
     let mut model: Model<f32> =
-        Model::new(graph, &features, labels.width(), config, 0, &one_thread()).unwrap();
+        Model::new(graph, Arc::new(features), labels.width(), config, 0, &one_thread()).unwrap();
     for (name, values) in owned(model.parameters()) {
         let theirs = Fixture::<ModelResult>::named(&case.params, &name);
         assert_eq!(theirs.len(), values.len(), "{name}");

@@ -266,7 +266,7 @@ fn without_weights_every_edge_has_weight_one() {
         let config = small_config(backbone);
         let graph = Arc::clone(&problem.graph);
         let mut model: Model<f64> =
-            Model::new(graph, &problem.dense(), OUTPUTS, config.clone(), 7, &one_thread()).unwrap();
+            Model::new(graph, Arc::new(problem.dense()), OUTPUTS, config.clone(), 7, &one_thread()).unwrap();
         randomise(&mut model, 5);
         problem.weights.fill(1.0);
         let naive = Naive {

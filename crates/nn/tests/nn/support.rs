@@ -92,7 +92,8 @@ impl Problem {
         threads: &Threads,
     ) -> Model<T> {
         let graph = Arc::clone(&self.graph);
-        let mut model = Model::new(graph, features, OUTPUTS, config.clone(), 7, threads).unwrap();
+        let mut model =
+            Model::new(graph, Arc::new(features.clone()), OUTPUTS, config.clone(), 7, threads).unwrap();
         model.set_edge_weights(&real(&self.weights)).unwrap();
         model
     }

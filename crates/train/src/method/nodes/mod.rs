@@ -182,10 +182,7 @@ impl Method for Nodes {
         session.model.set_parameter_values(&pretrained)?;
         let model = session.model.on(StructureId::FIRST);
         let evaluation = model.evaluate();
-        let mut logits = Vec::new();
-        for node in 0..session.graph.nodes() {
-            logits.extend_from_slice(evaluation.logits(node));
-        }
+        let logits = evaluation.all_logits().into_owned();
         let predictions = evaluation.predictions().to_vec();
         let units = model.config().hidden;
         let seen = Seen {

@@ -37,7 +37,7 @@ fn task() -> Task<f64> {
 fn model(backbone: Backbone) -> Model<f64> {
     let config = ModelConfig { hidden: 5, ..ModelConfig::new(backbone) };
     let threads = Threads::new(1).unwrap();
-    let mut model = Model::new(Arc::new(graph()), &features(), 3, config, 1, &threads).unwrap();
+    let mut model = Model::new(Arc::new(graph()), Arc::new(features()), 3, config, 1, &threads).unwrap();
     let values: Vec<f64> = (0..model.parameter_count()).map(|i| noise(i) - 0.5).collect();
     model.set_parameter_values(&values).unwrap();
     model

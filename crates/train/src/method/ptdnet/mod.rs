@@ -43,8 +43,8 @@ pub(super) struct Settings {
 impl Default for Settings {
     fn default() -> Self {
         Self {
-            sparsity: 0.1,
-            low_rank: 0.1,
+            sparsity: 0.03,
+            low_rank: 0.01,
             rank: 8,
             rank_period: 10,
             temperature: 2.0,
@@ -60,12 +60,12 @@ pub(super) const SETTINGS: &[Setting] = &[
     Setting {
         name: "sparsity",
         meaning: "β₁, the weight of the share of open gates in the loss, at least 0",
-        search: &[0.0, 0.01, 0.1, 0.5],
+        search: &[0.0, 0.01, 0.03, 0.1],
     },
     Setting {
         name: "low_rank",
         meaning: "β₂, the weight of the nuclear norm in the loss, as a share of the ungated graph's, at least 0",
-        search: &[0.0, 0.1, 0.5],
+        search: &[0.0, 0.01, 0.1],
     },
     Setting { name: "rank", meaning: "singular values of the nuclear norm, 1 to 256", search: &[] },
     Setting {

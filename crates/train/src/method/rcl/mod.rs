@@ -87,10 +87,11 @@ struct State {
     pretrained: Option<Vec<f32>>,
     /// The selected edges, with weights π.
     training: StructureId,
-    /// All edges that have a weight, with weights π.
+    /// For all edges that have a weight, with weights π: `training` itself while no edge has left the selection.
     weighted: StructureId,
+    /// A structure for them of their own.
+    own_weighted: StructureId,
     weights: Arc<[f32]>,
-    logits: Vec<f32>,
     losses: Vec<f32>,
     gradient: Vec<f32>,
 }
@@ -103,13 +104,15 @@ impl Method for Rcl {
         let features = Some(&*session.features);
         let curriculum = Curriculum::new(Arc::clone(&graph), features, &self.settings, epochs, self.seed)?;
         let alone = Graph::from_edges(graph.nodes(), &[], &[])?;
+        let alone = Arc::new(alone);
+        let training = session.model.add_structure(Arc::clone(&alone))?;
         self.state = Some(State {
             curriculum,
             pretrained,
-            training: session.model.add_structure(Arc::new(alone))?,
-            weighted: session.model.add_structure(graph)?,
+            training,
+            weighted: training,
+            own_weighted: session.model.add_structure(alone)?,
             weights: Arc::default(),
-            logits: Vec::new(),
             losses: Vec::new(),
             gradient: Vec::new(),
         });
@@ -122,7 +125,7 @@ impl Method for Rcl {
             return Ok(None);
         }
         state.learn(&self.settings, epoch, session)?;
-        state.restructure(session)?;
+        state.restructure(self.settings.evaluation, session)?;
         // L_GNN does not move with the mask, which the model has not been shown yet.
         let sum: f64 = state.losses.iter().map(|&loss| f64::from(loss)).sum();
         let loss = sum / state.losses.len().max(1) as f64;
@@ -193,22 +196,19 @@ impl State {
         }
         let width = session.known.width();
         let evaluation = model.on(structure).evaluate();
-        self.logits.clear();
-        for node in 0..session.graph.nodes() {
-            self.logits.extend_from_slice(evaluation.logits(node));
-        }
-        losses_into(&mut self.losses, &self.logits, &session.known, session.train);
-        let mut feedback = match *session.known {
-            Labels::Classes(_) => Feedback::new().logits(&self.logits, width),
-            Labels::Many(_) => Feedback::new().label_logits(&self.logits, width),
-        };
-        feedback = feedback.losses(session.train, &self.losses);
+        let logits = evaluation.all_logits();
+        losses_into(&mut self.losses, &logits, &session.known, session.train);
+        let feedback = Feedback::new().losses(session.train, &self.losses);
         if matches!(settings.kernel, Kernel::Inner | Kernel::Cosine) {
             let units = model.config().hidden;
             let dropout = settings.dropout_in_embeddings.then_some(epoch);
-            feedback = feedback.embeddings(model.embeddings(dropout), units);
+            let feedback = feedback.embeddings(model.embeddings(dropout), units);
             self.curriculum.update(epoch as usize, &feedback)?;
         } else {
+            let feedback = match *session.known {
+                Labels::Classes(_) => feedback.logits(&logits, width),
+                Labels::Many(_) => feedback.label_logits(&logits, width),
+            };
             self.curriculum.update(epoch as usize, &feedback)?;
         }
         if let Some(own) = own {
@@ -218,23 +218,37 @@ impl State {
     }
 
     /// Takes over the curriculum's edges and weights.
-    fn restructure(&mut self, session: &mut Session<'_>) -> Result<(), TrainError> {
+    fn restructure(
+        &mut self,
+        evaluation: EvaluationGraph,
+        session: &mut Session<'_>,
+    ) -> Result<(), TrainError> {
         // Edges without weight are not there, so neither step nor evaluation need to visit them.
         let compact = |weights: &[f32]| {
             let there = session.graph.select(|edge| weights[edge] > 0.0);
             let values: Vec<f32> = there.edge_of.iter().map(|&edge| weights[edge as usize]).collect();
             (Arc::new(there.graph), values)
         };
-        let (graph, values) = compact(self.curriculum.weights());
-        let model = session.model.on(self.training);
-        model.set_graph(Arc::clone(&graph))?;
-        model.set_edge_weights(&values)?;
+        let model = &mut session.model;
+        // Both are to change, and there is more room for that without what they keep.
+        model.rest(self.training);
+        model.rest(self.own_weighted);
+        let mut restructure = |structure: StructureId, weights: &[f32]| {
+            let (graph, values) = compact(weights);
+            model.on(structure).set_graph(graph)?;
+            model.set_edge_weights(&values)
+        };
+        restructure(self.training, self.curriculum.weights())?;
         self.weights = self.curriculum.evaluation_weights().into();
-        let there = self.weights.iter().filter(|&&weight| weight > 0.0).count();
-        let (graph, values) = if there == graph.edges() { (graph, values) } else { compact(&self.weights) };
-        let model = session.model.on(self.weighted);
-        model.set_graph(graph)?;
-        model.set_edge_weights(&values)?;
+        self.weighted = self.training;
+        if *self.weights != *self.curriculum.weights() {
+            self.weighted = self.own_weighted;
+            restructure(self.weighted, &self.weights)?;
+        }
+        if evaluation == EvaluationGraph::Weighted {
+            // All edges with weight 1 were for the pretrained model alone.
+            model.rest(StructureId::FIRST);
+        }
         Ok(())
     }
 
