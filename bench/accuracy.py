@@ -93,6 +93,12 @@ def spread(values: list[float]) -> str:
     return f"{mean:.1f} ± {statistics.stdev(values):.1f}" if len(values) > 1 else f"{mean:.1f}"
 
 
+def notes(table: str) -> str:
+    """What there is to say about a table beside its figures."""
+    file = ROOT / "docs" / "results" / f"{table}-notes.md"
+    return file.read_text() if file.exists() else ""
+
+
 def document(made: str, lines: list[str], picks: list[str]) -> str:
     example = " ".join(command(Row("cora+100%", "cora", noise="fake=1.0"), "auto", 10))
     return "\n".join([
@@ -102,7 +108,7 @@ def document(made: str, lines: list[str], picks: list[str]) -> str:
         "Noise, split and the synthetic graph follow the seed. «auto» trains the MLP, vanilla and three presets and keeps "
         "the best on validation. Each cell is one command, such as", "",
         "```console slow", f"$ edgepace {example}", "```", "", *lines, "",
-        "What `auto` chose, by seeds:", "", "| graph | chosen |", "| --- | --- |", *picks, "",
+        "What `auto` chose, by seeds:", "", "| graph | chosen |", "| --- | --- |", *picks, "", notes("accuracy"),
     ])
 
 

@@ -20,7 +20,7 @@ import sys
 import os
 from pathlib import Path
 
-from accuracy import PROGRAM, ROOT, spread
+from accuracy import PROGRAM, ROOT, notes, spread
 
 GRAPHS = {
     "synthetic-0.3": "synthetic:homophily=0.3",
@@ -89,8 +89,7 @@ def document(kept: dict, made: str) -> str:
             lines.append(f"| {method} | {' | '.join(cells)} |")
     seeds = sorted({len(runs) for of in kept.values() for runs in of.values()})
     lines += ["", f"Seeds per figure: {', '.join(map(str, seeds))}. All runs by seed: [methods.json](methods.json).", ""]
-    notes = KEPT.with_name("methods-notes.md")
-    return "\n".join(lines) + (notes.read_text() if notes.exists() else "")
+    return "\n".join([*lines, notes("methods")])
 
 
 def main() -> int:

@@ -268,51 +268,94 @@ struct Backward<'a, T> {
 
 impl<T: Real> Backward<'_, T> {
     /// The gradient by a node's products: its in-edges for the first half, its out-edges for the second. Adds what its
-    /// in-edges give to the gradients by b, v and c.
+    /// in-edges give to the gradients by b, v and c. Sixteen units at a time, whose sums stay in registers.
     #[inline(always)]
     fn node(&self, i: usize, row: &mut [T], sums: &mut [T]) {
         let h = self.last.len();
         let (d_own, d_other) = row.split_at_mut(h);
-        d_own.fill(T::ZERO);
-        d_other.fill(T::ZERO);
         let (d_bias, rest) = sums.split_at_mut(h);
         let (d_last, d_constant) = rest.split_at_mut(h);
-        let (own_a, own_b) = self.products[i * 2 * h..][..2 * h].split_at(h);
-        let row_of = |node: u32| self.products[node as usize * 2 * h..][..2 * h].split_at(h);
-        let twins = self.graph.twins();
         for e in self.graph.in_edges(i) {
-            let (other_a, other_b) = row_of(self.graph.sources()[e]);
-            let d = self.d_scores[e];
-            d_constant[0] += d;
-            into_edge(own_a, other_b, (d, self.last), d_own, d_last);
-            if let Some(twins) = twins {
-                out_edge(other_a, own_b, (self.d_scores[twins[e] as usize], self.last), d_other);
-            }
+            d_constant[0] += self.d_scores[e];
         }
-        if let Some(transpose) = self.transpose {
-            for place in transpose.offsets[i]..transpose.offsets[i + 1] {
-                let d = self.d_scores[transpose.edges[place] as usize];
-                out_edge(row_of(transpose.targets[place]).0, own_b, (d, self.last), d_other);
-            }
+        for at in (0..h).step_by(LANES) {
+            let mut tile = Tile {
+                a: *self.lanes(i, at),
+                b: *self.lanes(i, h + at),
+                last: *lanes(self.last, at),
+                d_own: [T::ZERO; LANES],
+                d_other: [T::ZERO; LANES],
+                d_last: *lanes(d_last, at),
+            };
+            self.tile(i, at, &mut tile);
+            d_own[at..at + LANES].copy_from_slice(&tile.d_own);
+            d_other[at..at + LANES].copy_from_slice(&tile.d_other);
+            d_last[at..at + LANES].copy_from_slice(&tile.d_last);
         }
         d_bias.iter_mut().zip(&*d_own).for_each(|(total, &d)| *total += d);
     }
-}
 
-/// An edge with gradient d by its score: adds d · v where the unit is on, and its unit times d to the gradient by v.
-#[inline(always)]
-fn into_edge<T: Real>(a: &[T], b: &[T], (d, last): (T, &[T]), d_own: &mut [T], d_last: &mut [T]) {
-    let inputs = a.iter().zip(b).zip(last);
-    for (((&a, &b), &last), (d_own, d_last)) in inputs.zip(d_own.iter_mut().zip(d_last)) {
-        let unit = a + b;
-        *d_own += if unit > T::ZERO { d * last } else { T::ZERO };
-        *d_last = unit.max(T::ZERO).mul_add(d, *d_last);
+    #[inline(always)]
+    fn tile(&self, i: usize, at: usize, tile: &mut Tile<T>) {
+        let h = self.last.len();
+        let in_edges = self.graph.in_edges(i);
+        if let Some(twins) = self.graph.twins() {
+            for e in in_edges {
+                let other = self.graph.sources()[e] as usize;
+                tile.into_edge(self.d_scores[e], self.lanes(other, h + at));
+                tile.out_edge(self.d_scores[twins[e] as usize], self.lanes(other, at));
+            }
+            return;
+        }
+        for e in in_edges {
+            let other = self.graph.sources()[e] as usize;
+            tile.into_edge(self.d_scores[e], self.lanes(other, h + at));
+        }
+        if let Some(transpose) = self.transpose {
+            for place in transpose.offsets[i]..transpose.offsets[i + 1] {
+                let other = transpose.targets[place] as usize;
+                let d = self.d_scores[transpose.edges[place] as usize];
+                tile.out_edge(d, self.lanes(other, at));
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn lanes(&self, node: usize, at: usize) -> &[T; LANES] {
+        lanes(self.products, node * 2 * self.last.len() + at)
     }
 }
 
 #[inline(always)]
-fn out_edge<T: Real>(a: &[T], b: &[T], (d, last): (T, &[T]), d_other: &mut [T]) {
-    for (((&a, &b), &last), d_other) in a.iter().zip(b).zip(last).zip(d_other) {
-        *d_other += if a + b > T::ZERO { d * last } else { T::ZERO };
+fn lanes<T>(values: &[T], at: usize) -> &[T; LANES] {
+    &values[at..].as_chunks::<LANES>().0[0]
+}
+
+/// Sixteen units of a node: its own halves of their sums, v, and the gradients that its edges add up.
+struct Tile<T> {
+    a: [T; LANES],
+    b: [T; LANES],
+    last: [T; LANES],
+    d_own: [T; LANES],
+    d_other: [T; LANES],
+    d_last: [T; LANES],
+}
+
+impl<T: Real> Tile<T> {
+    /// An edge with gradient d by its score: adds d · v where the unit is on, and its unit times d to the gradient by v.
+    #[inline(always)]
+    fn into_edge(&mut self, d: T, b: &[T; LANES]) {
+        for l in 0..LANES {
+            let unit = self.a[l] + b[l];
+            self.d_own[l] += if unit > T::ZERO { d * self.last[l] } else { T::ZERO };
+            self.d_last[l] = unit.max(T::ZERO).mul_add(d, self.d_last[l]);
+        }
+    }
+
+    #[inline(always)]
+    fn out_edge(&mut self, d: T, a: &[T; LANES]) {
+        for l in 0..LANES {
+            self.d_other[l] += if a[l] + self.b[l] > T::ZERO { d * self.last[l] } else { T::ZERO };
+        }
     }
 }

@@ -390,16 +390,21 @@ impl<T: Real> Structure<T> {
                 let edge_of = self.reverse.edges(&self.graph);
                 let by_value: &[T] = g;
                 threads.rows(g_root, 1, 1024, |first, root| {
-                    for (k, root) in root.iter_mut().enumerate() {
-                        let k = first + k;
-                        let into: T =
-                            (offsets[k]..offsets[k + 1]).map(|e| by_value[e] * edges.values[e]).sum();
-                        let out: T = (reverse.offsets[k]..reverse.offsets[k + 1])
-                            .map(|e| by_value[edge_of[e] as usize] * reverse.values[e])
-                            .sum();
-                        // r_k = 1 / d_k
-                        *root = -(half * (into + out) + *root * self.root[k]) * self.root[k];
-                    }
+                    with_simd(
+                        #[inline(always)]
+                        || {
+                            for (k, root) in root.iter_mut().enumerate() {
+                                let k = first + k;
+                                let into: T =
+                                    (offsets[k]..offsets[k + 1]).map(|e| by_value[e] * edges.values[e]).sum();
+                                let out: T = (reverse.offsets[k]..reverse.offsets[k + 1])
+                                    .map(|e| by_value[edge_of[e] as usize] * reverse.values[e])
+                                    .sum();
+                                // r_k = 1 / d_k
+                                *root = -(half * (into + out) + *root * self.root[k]) * self.root[k];
+                            }
+                        },
+                    );
                 });
                 let (g_root, sources) = (&*g_root, self.graph.sources());
                 threads.nodes(
@@ -408,12 +413,17 @@ impl<T: Real> Structure<T> {
                     g,
                     |nodes, g| {
                         let first = offsets[nodes.start];
-                        for i in nodes {
-                            for e in offsets[i]..offsets[i + 1] {
-                                let scale = (self.root[i] * self.root[sources[e] as usize]).sqrt();
-                                g[e - first] = scale.mul_add(g[e - first], g_root[i]);
-                            }
-                        }
+                        with_simd(
+                            #[inline(always)]
+                            || {
+                                for i in nodes {
+                                    for e in offsets[i]..offsets[i + 1] {
+                                        let scale = (self.root[i] * self.root[sources[e] as usize]).sqrt();
+                                        g[e - first] = scale.mul_add(g[e - first], g_root[i]);
+                                    }
+                                }
+                            },
+                        );
                     },
                 );
             }
