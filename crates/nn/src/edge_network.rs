@@ -180,7 +180,9 @@ impl<T: Real> EdgeNetwork<T> {
         let partial = ensure(&mut self.partial, nodes.div_ceil(piece_nodes) * (2 * h + 1));
         let d_products = ensure(&mut self.d_products, nodes * 2 * h);
         let pass = Backward {
-            graph: &self.graph,
+            offsets: self.graph.offsets(),
+            sources: self.graph.sources(),
+            twins: self.graph.twins(),
             transpose: self.transpose.as_ref(),
             products: &self.products[..nodes * 2 * h],
             d_scores,
@@ -257,9 +259,12 @@ fn relu_dot<T: Real>(a: &[T], b: &[T], last: &[T]) -> T {
     halve(lanes)
 }
 
-/// What the backward pass reads.
+/// What the backward pass reads. The parts of the graph are at hand, because a call in the loop over edges would cost
+/// more than the sums.
 struct Backward<'a, T> {
-    graph: &'a Graph,
+    offsets: &'a [usize],
+    sources: &'a [u32],
+    twins: Option<&'a [u32]>,
     transpose: Option<&'a Transpose>,
     products: &'a [T],
     d_scores: &'a [T],
@@ -275,9 +280,8 @@ impl<T: Real> Backward<'_, T> {
         let (d_own, d_other) = row.split_at_mut(h);
         let (d_bias, rest) = sums.split_at_mut(h);
         let (d_last, d_constant) = rest.split_at_mut(h);
-        for e in self.graph.in_edges(i) {
-            d_constant[0] += self.d_scores[e];
-        }
+        let d_scores = &self.d_scores[self.offsets[i]..self.offsets[i + 1]];
+        d_constant[0] = d_scores.iter().fold(d_constant[0], |total, &d| total + d);
         for at in (0..h).step_by(LANES) {
             let mut tile = Tile {
                 a: *self.lanes(i, at),
@@ -298,18 +302,18 @@ impl<T: Real> Backward<'_, T> {
     #[inline(always)]
     fn tile(&self, i: usize, at: usize, tile: &mut Tile<T>) {
         let h = self.last.len();
-        let in_edges = self.graph.in_edges(i);
-        if let Some(twins) = self.graph.twins() {
+        let in_edges = self.offsets[i]..self.offsets[i + 1];
+        if let Some(twins) = self.twins {
             for e in in_edges {
-                let other = self.graph.sources()[e] as usize;
-                tile.into_edge(self.d_scores[e], self.lanes(other, h + at));
+                let other = self.sources[e] as usize;
+                tile.in_edge(self.d_scores[e], self.lanes(other, h + at));
                 tile.out_edge(self.d_scores[twins[e] as usize], self.lanes(other, at));
             }
             return;
         }
         for e in in_edges {
-            let other = self.graph.sources()[e] as usize;
-            tile.into_edge(self.d_scores[e], self.lanes(other, h + at));
+            let other = self.sources[e] as usize;
+            tile.in_edge(self.d_scores[e], self.lanes(other, h + at));
         }
         if let Some(transpose) = self.transpose {
             for place in transpose.offsets[i]..transpose.offsets[i + 1] {
@@ -344,7 +348,7 @@ struct Tile<T> {
 impl<T: Real> Tile<T> {
     /// An edge with gradient d by its score: adds d · v where the unit is on, and its unit times d to the gradient by v.
     #[inline(always)]
-    fn into_edge(&mut self, d: T, b: &[T; LANES]) {
+    fn in_edge(&mut self, d: T, b: &[T; LANES]) {
         for l in 0..LANES {
             let unit = self.a[l] + b[l];
             self.d_own[l] += if unit > T::ZERO { d * self.last[l] } else { T::ZERO };

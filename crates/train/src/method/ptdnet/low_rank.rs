@@ -12,12 +12,16 @@ use crate::linalg::{Svd, SvdConfig, truncated_svd};
 
 /// Products with the matrix when there is nothing to start from, and when there is.
 const ITERATIONS: [usize; 2] = [6, 1];
+/// Edges that one thread takes at a time.
+const BLOCK: usize = 4096;
 
 /// The low-rank term of one layer.
 pub(super) struct LowRank {
     matrix: EdgeMatrix<f32>,
     config: SvdConfig,
     svd: Svd,
+    /// The subgradient at each edge.
+    slopes: Vec<f32>,
     /// The norm of the ungated graph.
     whole: f32,
 }
@@ -34,13 +38,17 @@ impl LowRank {
         let config = SvdConfig { rank, oversampling: 0, iterations: ITERATIONS[0], seed };
         let svd = truncated_svd(threads, &matrix, config, None)?;
         let whole = svd.values.iter().sum();
-        Ok(Self { matrix, config: SvdConfig { iterations: ITERATIONS[1], ..config }, svd, whole })
+        let config = SvdConfig { iterations: ITERATIONS[1], ..config };
+        let mut term = Self { matrix, config, svd, slopes: vec![0.0; graph.edges()], whole };
+        term.refresh_slopes(threads);
+        Ok(term)
     }
 
     /// Follows the gates: the singular vectors of before are where the search starts.
     pub(super) fn update(&mut self, threads: &Threads, gates: &[f32]) -> Result<(), TrainError> {
         self.matrix.set_values(threads, gates)?;
         self.svd = truncated_svd(threads, &self.matrix, self.config, Some(&self.svd.right))?;
+        self.refresh_slopes(threads);
         Ok(())
     }
 
@@ -52,19 +60,28 @@ impl LowRank {
 
     /// Adds `weight` times the gradient of the share by the gates.
     pub(super) fn add_gradient(&self, threads: &Threads, weight: f32, d_gates: &mut [f32]) {
-        let rank = self.svd.rank();
-        if rank == 0 || self.whole <= 0.0 {
+        if self.whole <= 0.0 {
             return;
         }
         let scale = weight / self.whole;
+        threads.rows(d_gates, 1, BLOCK, |first, d_gates| {
+            for (d, &slope) in d_gates.iter_mut().zip(&self.slopes[first..]) {
+                *d += scale * slope;
+            }
+        });
+    }
+
+    /// U Vᵀ at each edge.
+    fn refresh_slopes(&mut self, threads: &Threads) {
+        let rank = self.svd.rank();
         let graph = self.matrix.graph();
         let (offsets, sources) = (graph.offsets(), graph.sources());
         let (left, right) = (&self.svd.left, &self.svd.right);
         threads.nodes(
             offsets,
             |i| offsets[i],
-            d_gates,
-            |nodes, d_gates| {
+            &mut self.slopes,
+            |nodes, slopes| {
                 let first = offsets[nodes.start];
                 with_simd(
                     #[inline(always)]
@@ -73,8 +90,7 @@ impl LowRank {
                             let left = &left[i * rank..][..rank];
                             for e in offsets[i]..offsets[i + 1] {
                                 let right = &right[sources[e] as usize * rank..][..rank];
-                                let dot: f32 = left.iter().zip(right).map(|(&u, &v)| u * v).sum();
-                                d_gates[e - first] += scale * dot;
+                                slopes[e - first] = left.iter().zip(right).map(|(&u, &v)| u * v).sum();
                             }
                         }
                     },
