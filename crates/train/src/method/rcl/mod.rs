@@ -223,27 +223,23 @@ impl State {
         evaluation: EvaluationGraph,
         session: &mut Session<'_>,
     ) -> Result<(), TrainError> {
-        // Edges without weight are not there, so neither step nor evaluation need to visit them.
-        let compact = |weights: &[f32]| {
-            let there = session.graph.select(|edge| weights[edge] > 0.0);
-            let values: Vec<f32> = there.edge_of.iter().map(|&edge| weights[edge as usize]).collect();
-            (Arc::new(there.graph), values)
-        };
-        let model = &mut session.model;
+        let (graph, model) = (&session.graph, &mut session.model);
         // Both are to change, and there is more room for that without what they keep.
         model.rest(self.training);
         model.rest(self.own_weighted);
-        let mut restructure = |structure: StructureId, weights: &[f32]| {
-            let (graph, values) = compact(weights);
-            model.on(structure).set_graph(graph)?;
+        let mut set = |structure: StructureId, weights: &[f32]| {
+            // Edges without weight are not there, so neither step nor evaluation need to visit them.
+            let there = graph.select(|edge| weights[edge] > 0.0);
+            let values: Vec<f32> = there.edge_of.iter().map(|&edge| weights[edge as usize]).collect();
+            model.on(structure).set_graph(Arc::new(there.graph))?;
             model.set_edge_weights(&values)
         };
-        restructure(self.training, self.curriculum.weights())?;
+        set(self.training, self.curriculum.weights())?;
         self.weights = self.curriculum.evaluation_weights().into();
         self.weighted = self.training;
         if *self.weights != *self.curriculum.weights() {
             self.weighted = self.own_weighted;
-            restructure(self.weighted, &self.weights)?;
+            set(self.weighted, &self.weights)?;
         }
         if evaluation == EvaluationGraph::Weighted {
             // All edges with weight 1 were for the pretrained model alone.
