@@ -18,7 +18,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from accuracy import PROGRAM, ROOT
+from accuracy import PROGRAM, ROOT, notes
 
 WORK = ROOT / "bench" / "work"
 PYTHON = ROOT / "bench" / ".venv" / "bin" / "python"
@@ -142,7 +142,7 @@ def document(kept: dict) -> str:
         lines += ["## The evidence for all edges of a graph of arxiv's size", "", "```console slow",
                   "$ cargo run --release -p edgepace-curriculum --example cost -- 2 5 edgepace", "```", "", "```text", *kept["evidence"], "```", ""]
     lines += ["## Bars", "", *[f"- {text}: {'met' if ok else '**missed**'}" for text, ok in verdicts(kept)], ""]
-    return "\n".join(lines)
+    return "\n".join([*lines, notes("cost")])
 
 
 def main() -> int:
@@ -176,7 +176,8 @@ def main() -> int:
             keep("methods", "citeseer", {"pro-gnn": found["pro-gnn"]})
         if "arxiv" in args.parts:
             WORK.mkdir(exist_ok=True)
-            subprocess.run([str(PROGRAM), "data", "save", ARXIV, "-o", GRAPHS["arxiv"], "--overwrite"], check=True, capture_output=True)
+            Path(GRAPHS["arxiv"]).unlink(missing_ok=True)
+            subprocess.run([str(PROGRAM), "data", "save", ARXIV, "-o", GRAPHS["arxiv"]], check=True, capture_output=True)
             keep("methods", "arxiv", compare("arxiv", ["rcl"], args.rounds, data, 1))
             found = compare("arxiv", LARGE, 1, data, 1)
             keep("methods", "arxiv", {name: one for name, one in found.items() if name != "vanilla"})

@@ -9,7 +9,7 @@ use edgepace_graph::{
     Buffer, Classes, Dataset, DenseFeatures, Dropped, Features, Graph, GraphError, Keeper, Labels,
     ManyLabels, Names, SparseFeatures, Split,
 };
-#[cfg(target_os = "linux")]
+#[cfg(unix)]
 use memmap2::UncheckedAdvice;
 use memmap2::{Mmap, MmapMut};
 use safetensors::Dtype;
@@ -236,7 +236,7 @@ struct Section<T> {
 }
 
 impl<T: Pod> Keeper<T> for Section<T> {
-    #[cfg(target_os = "linux")]
+    #[cfg(unix)]
     #[allow(unsafe_code, reason = "the advice loses what only memory holds")]
     fn rest(&self) {
         if self.of_file {
