@@ -4,10 +4,12 @@
 //! final map (W, b) replaced by (W · D, b · D). The last propagation then is as wide as there are classes instead of as
 //! wide as the hidden layer. Embeddings, the convolution's own output, are computed when asked for.
 
+mod structures;
+
 use std::ops::Range;
 use std::sync::Arc;
 
-use edgepace_graph::{Features, Graph, check_weights};
+use edgepace_graph::{Features, Graph};
 
 use crate::adam::Adam;
 use crate::config::{Backbone, ModelConfig};
@@ -24,9 +26,12 @@ use crate::layers::{
 use crate::memory::{ensure, zeros};
 use crate::parameters::{Initial, Parameter, Parameters, Spec};
 use crate::real::Real;
-use crate::structure::{Normalisation, Structure, ValueGradient};
+use crate::structure::{Structure, ValueGradient};
 use crate::task::Task;
 use crate::threads::Threads;
+
+pub use structures::{Layers, StructureId};
+use structures::{normalisation, structure_graph};
 
 /// Which gradients a backward pass computes beside those by parameters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -64,33 +69,6 @@ pub struct Model<T: Real> {
     embeddings: Vec<T>,
     losses: Vec<T>,
     gradients: Gradients<T>,
-}
-
-/// One of the graphs that a model works on: see [`Model::add_structure`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct StructureId(usize);
-
-impl StructureId {
-    /// The graph that the model was made for.
-    pub const FIRST: StructureId = StructureId(0);
-}
-
-/// The structures that the two layers work on. Mostly both work on one; methods that drop other edges in each layer give
-/// each its own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Layers(pub [StructureId; 2]);
-
-impl From<StructureId> for Layers {
-    fn from(structure: StructureId) -> Self {
-        Self([structure; 2])
-    }
-}
-
-impl Layers {
-    /// Whether both layers work on the same structure.
-    fn shared(self) -> bool {
-        self.0[0] == self.0[1]
-    }
 }
 
 /// What the hidden units depend on: version of the parameters, number and version of the first layer's structure, epoch of
@@ -218,93 +196,6 @@ impl<T: Real> Model<T> {
         self.inputs.view()
     }
 
-    /// Adds another graph of the same nodes, every edge with weight 1, to work on in turn with the first: to train on some
-    /// edges and to evaluate on others without setting weights to and fro. What [`Model::on`] chooses, keeps its weights.
-    ///
-    /// # Errors
-    /// The graph has another number of nodes.
-    pub fn add_structure(&mut self, graph: Arc<Graph>) -> Result<StructureId, NnError> {
-        let number = self.structures.len();
-        let structure = self.structure(&graph, number)?;
-        self.structures.push((graph, structure));
-        Ok(StructureId(number))
-    }
-
-    /// Adds a structure with a weight for every pair of nodes, at first 1 where the graph that it works on now has an edge in
-    /// either direction: for methods that learn the whole matrix. Nodes² numbers, as many again for the gradient.
-    ///
-    /// [`Model::matrix`] shows it, [`Model::update_matrix`] changes it; it has no edges, and takes no edge weights.
-    ///
-    /// # Errors
-    /// The backbone is PNA, which takes minima and maxima over edges, or the MLP, which has none.
-    pub fn add_dense_structure(&mut self) -> Result<StructureId, NnError> {
-        let backbone = self.config.backbone;
-        if matches!(backbone, Backbone::Pna | Backbone::Mlp) {
-            return Err(NnError::Config {
-                field: "backbone",
-                found: backbone.name().into(),
-                expected: "gcn, gin or sage on a dense structure",
-            });
-        }
-        let number = self.structures.len();
-        let structure = Structure::dense(&self.threads, self.graph(), normalisation(&self.config), number)?;
-        self.structures.push((Arc::clone(structure.graph()), structure));
-        Ok(StructureId(number))
-    }
-
-    /// The weights of all pairs of nodes, row-major, if the structure that it works on now is dense.
-    pub fn matrix(&self) -> Option<&[T]> {
-        self.structures[self.current.0[0].0].1.matrix()
-    }
-
-    /// Changes the weights of all pairs of nodes: `change` gets them, and the latest gradient by them if one was asked for
-    /// (each entry on its own; empty otherwise). It must leave a symmetric matrix with a diagonal of zeros. Nothing happens
-    /// on a structure that is not dense.
-    ///
-    /// # Errors
-    /// A weight is negative or not finite then.
-    pub fn update_matrix(&mut self, change: impl FnOnce(&mut [T], &[T])) -> Result<(), NnError> {
-        let gradient = if self.gradients.latest.edges { &self.gradients.edges.values[..] } else { &[] };
-        let structure = &mut self.structures[self.current.0[0].0].1;
-        Ok(structure.update_matrix(&self.threads, |weights| change(weights, gradient))?)
-    }
-
-    /// The model on one of its structures, or with one per layer, which stays until the next call. Weights and graph are
-    /// then set of the first layer's.
-    ///
-    /// # Panics
-    /// When an id comes from another model with more structures.
-    pub fn on(&mut self, layers: impl Into<Layers>) -> &mut Self {
-        let layers = layers.into();
-        assert!(layers.0.iter().all(|id| id.0 < self.structures.len()), "a structure of another model");
-        if self.current != layers {
-            self.current = layers;
-            self.gradients.latest.edges = false;
-        }
-        self
-    }
-
-    fn structure(&self, graph: &Arc<Graph>, number: usize) -> Result<Structure<T>, NnError> {
-        if graph.nodes() != self.graph().nodes() {
-            return Err(NnError::Size {
-                field: "graph",
-                found: graph.nodes(),
-                expected: self.graph().nodes(),
-                reason: "the nodes of the graph that the model was made for",
-            });
-        }
-        let pattern = structure_graph(&self.config, graph)?;
-        Ok(Structure::new(&self.threads, pattern, normalisation(&self.config), number))
-    }
-
-    /// Gives back the memory of what was propagated along a structure and kept. It is computed again when needed: for a
-    /// structure that rests for long.
-    pub fn rest(&mut self, structure: StructureId) {
-        for convolution in &mut self.convolutions {
-            convolution.rest(structure.0);
-        }
-    }
-
     /// The thread budget.
     pub fn threads(&self) -> &Threads {
         &self.threads
@@ -359,34 +250,6 @@ impl<T: Real> Model<T> {
         }
         self.parameters.values[range].copy_from_slice(values);
         self.parameters.version += 1;
-        Ok(())
-    }
-
-    /// Takes one weight per edge id and re-normalises; 0 means that the edge is not there.
-    ///
-    /// # Errors
-    /// Not one weight per edge, or one that is negative or not finite.
-    pub fn set_edge_weights(&mut self, weights: &[T]) -> Result<(), NnError> {
-        if self.config.backbone == Backbone::Mlp {
-            check_weights(self.graph(), weights)?;
-        } else {
-            self.structures[self.current.0[0].0].1.set_weights(&self.threads, weights)?;
-        }
-        Ok(())
-    }
-
-    /// Goes on with the same parameters on another graph of the same nodes, every edge with weight 1. PNA keeps the mean
-    /// degree of the graph that it was made for.
-    ///
-    /// # Errors
-    /// The graph has another number of nodes.
-    pub fn set_graph(&mut self, graph: Arc<Graph>) -> Result<(), NnError> {
-        let number = self.current.0[0].0;
-        let mut structure = self.structure(&graph, number)?;
-        let current = &mut self.structures[number];
-        structure.succeed(current.1.version());
-        *current = (graph, structure);
-        self.gradients.latest.edges = false;
         Ok(())
     }
 
@@ -630,23 +493,6 @@ fn mean_log_degree(graph: &Graph) -> f64 {
     let offsets = graph.offsets();
     let total: f64 = offsets.windows(2).map(|range| ((range[1] - range[0]) as f64).ln_1p()).sum();
     if total > 0.0 { total / graph.nodes() as f64 } else { 1.0 }
-}
-
-fn normalisation(config: &ModelConfig) -> Normalisation {
-    match config.backbone {
-        Backbone::Gcn | Backbone::Mlp => Normalisation::Symmetric,
-        Backbone::Gin => Normalisation::Sum { epsilon: config.gin_epsilon },
-        Backbone::Sage => Normalisation::Mean,
-        Backbone::Pna => Normalisation::Plain,
-    }
-}
-
-/// The graph that a backbone propagates along: the MLP is a GCN whose nodes are alone.
-fn structure_graph(config: &ModelConfig, graph: &Arc<Graph>) -> Result<Arc<Graph>, NnError> {
-    match config.backbone {
-        Backbone::Mlp => Ok(Arc::new(Graph::from_edges(graph.nodes(), &[], &[])?)),
-        _ => Ok(Arc::clone(graph)),
-    }
 }
 
 /// Appends a layer's parameters to the model's and says where they lie.
