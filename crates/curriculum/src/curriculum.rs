@@ -359,6 +359,7 @@ impl Curriculum {
             times_in: self.times_in.clone(),
             first_epoch: self.first_epoch.clone(),
             confidence: self.rho.clone(),
+            evidence: self.evidence().copied(),
             updates: self.updates.clone(),
         }
     }
@@ -379,6 +380,7 @@ impl Curriculum {
         self.times_in.copy_from_slice(&state.times_in);
         self.first_epoch.copy_from_slice(&state.first_epoch);
         self.rho.copy_from_slice(&state.confidence);
+        self.difficulty.set_fit(state.evidence);
         self.updates.clone_from(&state.updates);
         if self.updates.is_empty() {
             self.pair_weights.fill(0.0);

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{CurriculumConfig, CurriculumError, MaskForm, Steps, Update};
+use crate::{CurriculumConfig, CurriculumError, EvidenceFit, MaskForm, Steps, Update};
 
 /// All that a [`Curriculum`](crate::Curriculum) remembers from one update to the next. What follows from graph, features,
 /// config and seed is not in it.
@@ -37,6 +37,8 @@ pub struct State {
     pub first_epoch: Vec<u32>,
     /// ρ of each node.
     pub confidence: Vec<f32>,
+    /// What the evidence kernel found last, where its next fit begins; `None` for other kernels and before the first update.
+    pub evidence: Option<EvidenceFit>,
     /// Each update in turn.
     pub updates: Vec<Update>,
 }
@@ -88,6 +90,9 @@ impl State {
         }
         if !(self.lambda.is_finite() && self.lambda >= 0.0) {
             return refuse("lambda", "is not a finite number, at least 0");
+        }
+        if self.evidence.is_some_and(|fit| !fit.coefficients().iter().all(|weight| weight.is_finite())) {
+            return refuse("evidence", "holds a weight that is not a finite number");
         }
         if self.times_in.iter().any(|&times| times as usize > self.updates.len()) {
             return refuse("times_in", "counts more updates than there were");

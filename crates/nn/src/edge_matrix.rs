@@ -73,8 +73,12 @@ impl<T: Real> EdgeMatrix<T> {
     /// # Panics
     /// When `rows` or `out` is of another size.
     pub fn multiply(&self, threads: &Threads, rows: &[T], width: usize, out: &mut [T]) {
-        let matrix =
-            Csr { offsets: self.graph.offsets(), columns: self.graph.sources(), values: &self.values };
+        let matrix = Csr {
+            offsets: self.graph.offsets(),
+            columns: self.graph.sources(),
+            values: &self.values,
+            wanted: None,
+        };
         self.product(threads, matrix, rows, width, out);
     }
 
@@ -84,7 +88,7 @@ impl<T: Real> EdgeMatrix<T> {
     /// When `rows` or `out` is of another size.
     pub fn multiply_transposed(&self, threads: &Threads, rows: &[T], width: usize, out: &mut [T]) {
         let (offsets, columns) = self.reverse.pattern(&self.graph);
-        let matrix = Csr { offsets, columns, values: &self.reverse_values };
+        let matrix = Csr { offsets, columns, values: &self.reverse_values, wanted: None };
         self.product(threads, matrix, rows, width, out);
     }
 

@@ -145,16 +145,20 @@ pub fn roc_auc(scored: &mut [(f64, bool)]) -> Option<f64> {
     (positives > 0.0 && negatives > 0.0).then(|| wins / (positives * negatives))
 }
 
-/// The column of the largest of the first `outputs` logits of each row.
+/// The column of the largest of the first `outputs` logits of each row, or of each wanted row.
 pub(crate) fn predict<T: Real>(
     threads: &Threads,
     (logits, stride): (&[T], usize),
     outputs: usize,
+    wanted: Option<&[bool]>,
     predictions: &mut [u32],
 ) {
     threads.rows(predictions, 1, 1024, |first, predictions| {
         let rows = logits[first * stride..].chunks_exact(stride);
-        for (prediction, row) in predictions.iter_mut().zip(rows) {
+        for (i, (prediction, row)) in predictions.iter_mut().zip(rows).enumerate() {
+            if wanted.is_some_and(|wanted| !wanted[first + i]) {
+                continue;
+            }
             let mut best = (0, row[0]);
             for (column, &logit) in row[..outputs].iter().enumerate().skip(1) {
                 if logit > best.1 {

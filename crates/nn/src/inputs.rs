@@ -35,7 +35,12 @@ impl<T: Real> Numbers<T> {
     }
 
     fn csr<'a>(&'a self, sparse: &'a SparseFeatures) -> Csr<'a, T> {
-        Csr { offsets: sparse.offsets(), columns: sparse.columns(), values: self.of(sparse.values()) }
+        Csr {
+            offsets: sparse.offsets(),
+            columns: sparse.columns(),
+            values: self.of(sparse.values()),
+            wanted: None,
+        }
     }
 }
 

@@ -68,13 +68,13 @@ fn sparse() -> Features {
 }
 
 /// Allocations of each of 21 epochs: new edge weights, a training step, every gradient, the embeddings, an evaluation and
-/// its accuracy.
+/// its accuracy, and a score.
 fn allocations(backbone: Backbone, features: &Features, threads: &Threads) -> Vec<usize> {
     let graph = graph();
     let truth = Classes::new(CLASSES as usize, (0..NODES as u32).map(|i| i % CLASSES).collect()).unwrap();
     let labels: Arc<Labels> = Arc::new(truth.clone().into());
     let train: Vec<u32> = (0..NODES as u32).step_by(3).collect();
-    let task = Task::new(labels, &train).unwrap();
+    let task = Task::new(Arc::clone(&labels), &train).unwrap();
     let config = ModelConfig { hidden: 16, ..ModelConfig::new(backbone) };
     let mut weights = vec![1.0_f32; graph.edges()];
     let mut model =
@@ -93,6 +93,7 @@ fn allocations(backbone: Backbone, features: &Features, threads: &Threads) -> Ve
             model.gradients(&task, None, Extra { edges: true, inputs: true }).unwrap();
             model.embeddings(None);
             assert!(model.evaluate().accuracy(&truth, &train).unwrap().is_some());
+            assert!(model.score(&labels, &train).unwrap().is_some());
             *count = ALLOCATIONS.load(Ordering::SeqCst) - before;
         }
     });

@@ -3,7 +3,7 @@
 use crate::error::TrainError;
 use crate::event::{Event, Listener, Phase};
 use crate::method::{Kept, Method};
-use crate::session::{Session, score};
+use crate::session::Session;
 
 /// The epoch of the best validation score, and what the model was then.
 pub struct Best {
@@ -76,8 +76,7 @@ fn evaluate(
 ) -> Result<Option<f64>, TrainError> {
     let mut of_epoch = None;
     for on in method.evaluated_on() {
-        let evaluation = session.model.on(on.structure).evaluate();
-        let validation = score(&evaluation, &session.known, session.validation)?;
+        let validation = session.model.on(on.structure).score(&session.known, session.validation)?;
         of_epoch = of_epoch.max_by_score(validation);
         let better = best.as_ref().is_none_or(|best| match (validation, best.validation) {
             (Some(new), Some(old)) => new > old,
@@ -89,7 +88,7 @@ fn evaluate(
             let (mut parameters, mut logits, matrix) = kept.map_or_else(Default::default, |kept| {
                 (kept.parameters, kept.logits, kept.structure.matrix.unwrap_or_default())
             });
-            evaluation.copy_logits(&mut logits);
+            session.model.evaluate().copy_logits(&mut logits);
             parameters.clear();
             parameters.extend_from_slice(session.model.parameter_values());
             let mut structure = method.kept(on);

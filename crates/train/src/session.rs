@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use edgepace_graph::{Classes, Dataset, Features, Graph, Labels, ManyLabels, Split, UNLABELLED};
-use edgepace_nn::{Adam, Evaluation, Model, NnError, StructureId, Task, Threads};
+use edgepace_nn::{Adam, Model, StructureId, Task, Threads};
 
 use crate::config::RunConfig;
 use crate::error::TrainError;
@@ -117,18 +117,6 @@ impl<'a> Session<'a> {
         self.model.set_parameter_values(&self.initial)?;
         self.optimiser = Adam::new(self.config.adam(), self.model.parameter_count())?;
         Ok(())
-    }
-}
-
-/// Accuracy, or ROC-AUC where there are many labels; none without nodes to score.
-pub(crate) fn score(
-    evaluation: &Evaluation<'_, f32>,
-    labels: &Labels,
-    nodes: &[u32],
-) -> Result<Option<f64>, NnError> {
-    match labels {
-        Labels::Classes(classes) => evaluation.accuracy(classes, nodes),
-        Labels::Many(many) => evaluation.roc_auc(many, nodes),
     }
 }
 

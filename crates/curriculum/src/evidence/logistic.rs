@@ -1,7 +1,7 @@
 //! A small ridge logistic regression, by Newton's method.
 
 use crate::math::exp;
-use crate::parallel::{self, PIECE, pieces};
+use crate::parallel::{self, PIECE, pieces, vectorised};
 
 /// Columns of the evidence model.
 pub(crate) const COLUMNS: usize = 4;
@@ -40,9 +40,16 @@ impl Logistic {
     /// rows and −1 for the others. The intercept b carries the ridge too, so that the minimum is unique and finite for
     /// any rows, even if all have one label or a plane parts them.
     ///
-    /// Rows are finite and about standardised. Each step is halved until the objective falls.
-    pub(crate) fn fit(&mut self, rows: &[[f32; COLUMNS]], positives: usize, ridge: f64) -> Coefficients {
-        let mut current = [0.0; TERMS];
+    /// Rows are finite and about standardised. Newton's steps begin at `start`: the minimum does not depend on it, but near
+    /// it they are few. Each step is halved until the objective falls.
+    pub(crate) fn fit(
+        &mut self,
+        rows: &[[f32; COLUMNS]],
+        positives: usize,
+        ridge: f64,
+        start: &Coefficients,
+    ) -> Coefficients {
+        let mut current = *start;
         let mut sums = self.sums(rows, positives, ridge, &current);
         for _ in 0..MOST_STEPS {
             let Some(step) = solve(&sums.hessian, &sums.gradient) else { break };
@@ -80,9 +87,8 @@ impl Logistic {
             let first = piece * PIECE;
             let rows = &rows[first..rows.len().min(first + PIECE)];
             let positives = positives.saturating_sub(first);
-            // No fused operations in it: the instruction set changes the speed and never the result.
             let total = &mut sums[0];
-            pulp::Arch::new().dispatch(
+            vectorised(
                 // Handing `total` over makes it a closure that is called once: only such a one is inlined for sure.
                 #[inline(always)]
                 move || {
@@ -277,6 +283,8 @@ mod tests {
 
     use super::*;
 
+    const NOWHERE: Coefficients = [0.0; TERMS];
+
     fn rows(count: usize) -> Vec<[f32; COLUMNS]> {
         let stream = Stream::new(11, Purpose::Benchmark, 0);
         (0..count)
@@ -292,7 +300,7 @@ mod tests {
     fn newton_finds_what_slow_gradient_descent_finds() {
         let rows = rows(400);
         for ridge in [0.5, 20.0] {
-            let fitted = Logistic::default().fit(&rows, 200, ridge);
+            let fitted = Logistic::default().fit(&rows, 200, ridge, &NOWHERE);
             let mut w = [0.0_f64; TERMS];
             for _ in 0..20_000 {
                 let mut gradient = w.map(|w| ridge * w);
@@ -308,6 +316,12 @@ mod tests {
                 assert!((fitted[term] - w[term]).abs() < 1e-7, "{fitted:?} {w:?}");
             }
             assert_eq!(fitted[3], 0.0, "a column of zeros has no say");
+            for start in [fitted, [0.3, -0.2, 0.1, 0.4, -1.0], [-40.0, 60.0, 0.0, 5.0, 80.0]] {
+                let again = Logistic::default().fit(&rows, 200, ridge, &start);
+                for term in 0..TERMS {
+                    assert!((again[term] - w[term]).abs() < 1e-7, "from {start:?}: {again:?} {w:?}");
+                }
+            }
         }
     }
 
@@ -315,11 +329,11 @@ mod tests {
     fn rows_that_a_plane_parts_and_rows_of_one_label_have_a_finite_fit() {
         let parted: Vec<[f32; COLUMNS]> =
             (0..1000).map(|i| [if i < 500 { 3.0 } else { -3.0 }, 0.0, 0.0, 0.0]).collect();
-        let fitted = Logistic::default().fit(&parted, 500, 1.0);
+        let fitted = Logistic::default().fit(&parted, 500, 1.0, &NOWHERE);
         assert!(fitted[0] > 0.5 && fitted.iter().all(|w| w.is_finite()), "{fitted:?}");
-        let fitted = Logistic::default().fit(&parted, 1000, 1.0);
+        let fitted = Logistic::default().fit(&parted, 1000, 1.0, &NOWHERE);
         assert!(fitted[0].abs() < 1e-9 && fitted[4] > 1.0, "{fitted:?}");
-        assert_eq!(Logistic::default().fit(&[], 0, 1.0), [0.0; TERMS]);
+        assert_eq!(Logistic::default().fit(&[], 0, 1.0, &NOWHERE), [0.0; TERMS]);
     }
 
     #[test]

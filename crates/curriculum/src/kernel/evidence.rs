@@ -12,9 +12,10 @@ use serde::{Deserialize, Serialize};
 use super::posterior::Posterior;
 use crate::CurriculumError;
 use crate::config::CurriculumConfig;
-use crate::evidence::logistic::{COLUMNS, Logistic, standardise, standards};
+use crate::evidence::logistic::{COLUMNS, Coefficients, Logistic, standardise, standards};
 use crate::evidence::{non_edges::non_edges, overlap::Neighbourhoods, similarity::similarities};
 use crate::feedback::Outputs;
+use crate::math::ln;
 use crate::order::{gaps_by_rank, key};
 use crate::pairs::Pairs;
 use crate::parallel::{PIECE, each, each_gathered, rows};
@@ -39,6 +40,12 @@ pub struct EvidenceFit {
     pub edges: usize,
     /// Non-edges in the fit. Where there are none, as in a complete graph, edges rank by agreement alone.
     pub non_edges: usize,
+}
+
+impl EvidenceFit {
+    pub(crate) fn coefficients(&self) -> Coefficients {
+        [self.agreement, self.similarity, self.jaccard, self.adamic_adar, self.intercept]
+    }
 }
 
 /// The columns that do not change from update to update.
@@ -109,15 +116,20 @@ impl Evidence {
         self.fit.as_ref()
     }
 
-    /// Writes 1 − κ of every pair. `out` first holds the logits of the agreement.
+    pub(crate) fn set_fit(&mut self, fit: Option<EvidenceFit>) {
+        self.fit = fit;
+    }
+
+    /// Writes 1 − κ of every pair. `out` first holds the odds of the agreement, then their logarithms.
     pub(crate) fn gaps(&mut self, outputs: Outputs<'_>, nodes: usize, pairs: &Pairs, out: &mut [f32]) {
         self.posterior.refresh(outputs, nodes);
         let (posterior, ends) = (&self.posterior, pairs.ends());
         each_gathered(
             out,
             |pair| [posterior.row(ends[pair][1] as usize)],
-            |pair| logit_agreement(posterior, ends[pair]),
+            |pair| odds_of_agreement(posterior, ends[pair]),
         );
+        each(out, |_, odds| ln(f64::from(odds)) as f32);
         let slopes = self.refit(out);
         self.keys.resize(pairs.len(), 0);
         let (agreement, columns) = (&*out, &self.edges);
@@ -145,13 +157,16 @@ impl Evidence {
                     columns.row(agreement[place * stride], place * stride)
                 } else {
                     let place = place - edges;
-                    non_columns.row(logit_agreement(posterior, non_edges[place]), place)
+                    let odds = odds_of_agreement(posterior, non_edges[place]);
+                    non_columns.row(ln(f64::from(odds)) as f32, place)
                 };
             }
         });
         let standards = standards(&self.sample);
         standardise(&mut self.sample, &standards);
-        let mut weights = self.logistic.fit(&self.sample, edges, self.ridge);
+        // From one update to the next little changes, so the last fit is near the new one.
+        let start = self.fit.map_or([0.0; COLUMNS + 1], |fit| fit.coefficients());
+        let mut weights = self.logistic.fit(&self.sample, edges, self.ridge, &start);
         let mut slopes = std::array::from_fn(|column| weights[column] * standards[column].1);
         if self.non_edges.is_empty() {
             weights = [0.0; COLUMNS + 1];
@@ -171,9 +186,9 @@ impl Evidence {
     }
 }
 
-/// ln(a / (1 − a)) of the agreement a of two nodes.
+/// a / (1 − a) of the agreement a of two nodes. Its logarithm is the logit.
 #[inline(always)]
-fn logit_agreement(posterior: &Posterior, [i, j]: [u32; 2]) -> f32 {
+fn odds_of_agreement(posterior: &Posterior, [i, j]: [u32; 2]) -> f32 {
     let agreement = posterior.agreement(i as usize, j as usize).clamp(LEAST, 1.0 - LEAST);
-    libm::log(agreement / (1.0 - agreement)) as f32
+    (agreement / (1.0 - agreement)) as f32
 }

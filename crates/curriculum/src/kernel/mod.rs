@@ -155,6 +155,12 @@ impl Difficulty {
             _ => None,
         }
     }
+
+    pub(crate) fn set_fit(&mut self, fit: Option<EvidenceFit>) {
+        if let Difficulty::Evidence(evidence) = self {
+            evidence.set_fit(fit);
+        }
+    }
 }
 
 fn embeddings<'a>(

@@ -41,6 +41,9 @@ pub(crate) fn segment_statistics<T: Real>(
                 #[inline(always)]
                 || {
                     for (i, out) in nodes.zip(out.chunks_exact_mut(STATISTICS * width)) {
+                        if !edges.wants(i) {
+                            continue;
+                        }
                         if degrees[i] == T::ZERO {
                             out.fill(T::ZERO);
                             continue;

@@ -16,6 +16,7 @@ use crate::kernels::sddmm::row_dots;
 use crate::kernels::segment::{
     SPREAD, STATISTICS, gather_spread, segment_statistics, spread, weight_gradient,
 };
+use crate::kernels::spmm::Csr;
 use crate::layers::{Activation, Affine, AffineGradient, Context, Convolution, Wanted};
 use crate::memory::ensure;
 use crate::meter::Kernel;
@@ -223,7 +224,7 @@ impl<T: Real> Convolution<T> for Pna<T> {
         activation: Activation,
         out: &mut [T],
     ) {
-        let Context { threads, structure, version } = context;
+        let Context { threads, structure, version, wanted } = context;
         let (nodes, width, layout) = (input.rows, self.inputs, self.layout());
         self.scale(structure);
         let scratch = &mut self.scratch;
@@ -236,7 +237,7 @@ impl<T: Real> Convolution<T> for Pna<T> {
             self.products_of = Some(version);
         }
         let statistics = ensure(&mut self.statistics, nodes * STATISTICS * width);
-        let edges = (structure.in_edges(), structure.degrees());
+        let edges = (Csr { wanted, ..structure.in_edges() }, structure.degrees());
         segment_statistics(threads, edges, source, width, statistics);
         Self::shift(threads, structure, (target, width), statistics, false);
 

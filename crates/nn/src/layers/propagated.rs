@@ -9,7 +9,7 @@ use crate::inputs::{Input, Matrix, Scratch};
 use crate::kernels::columns::column_sums;
 use crate::kernels::dense::{Output, matmul};
 use crate::kernels::finish::Finish;
-use crate::kernels::spmm::{Start, spmm};
+use crate::kernels::spmm::{Csr, Start, spmm};
 use crate::layers::{Activation, Context, Wanted};
 use crate::memory::ensure;
 use crate::meter::Kernel;
@@ -85,7 +85,7 @@ impl<T: Real> Propagated<T> {
         activation: Activation,
         out: &mut [T],
     ) {
-        let Context { threads, structure, version } = context;
+        let Context { threads, structure, version, wanted } = context;
         let width = maps.bias.len();
         let finish = activation.finish(maps.bias);
         match Self::order(&input, width) {
@@ -105,7 +105,7 @@ impl<T: Real> Propagated<T> {
                     let of = Some((version, width, structure.number(), structure.version()));
                     if !(kept && self.spread_of == of) {
                         let panels = &mut self.scratch.panels;
-                        structure.propagate(threads, panels, (product, width), spread, Finish::Keep);
+                        structure.propagate(threads, panels, (product, width), spread, Finish::Keep, None);
                         self.spread_of = of.filter(|_| input.constant);
                     }
                     finish_sum(threads, (spread, width), root_product, out, finish);
@@ -114,14 +114,15 @@ impl<T: Real> Propagated<T> {
                     spmm(
                         threads,
                         Kernel::Propagate,
-                        structure.in_edges(),
+                        Csr { wanted, ..structure.in_edges() },
                         (product, width),
                         Start::Output,
                         out,
                         finish,
                     );
                 } else {
-                    structure.propagate(threads, &mut self.scratch.panels, (product, width), out, finish);
+                    let panels = &mut self.scratch.panels;
+                    structure.propagate(threads, panels, (product, width), out, finish, wanted);
                 }
                 self.product_of = Some((version, width));
             }
@@ -137,7 +138,9 @@ impl<T: Real> Propagated<T> {
                 let mixed = ensure(mixed, input.rows * input.columns);
                 if !(input.constant && *version == Some(structure.version())) {
                     let panels = &mut self.scratch.panels;
-                    structure.propagate(threads, panels, (rows, input.columns), mixed, Finish::Keep);
+                    // What is kept may be asked for by others, and is whole.
+                    let wanted = wanted.filter(|_| !input.constant);
+                    structure.propagate(threads, panels, (rows, input.columns), mixed, Finish::Keep, wanted);
                     *version = Some(structure.version());
                 }
                 let last = if maps.root.is_some() { Finish::Keep } else { finish };

@@ -77,7 +77,7 @@ impl<T: Real> Compressed<T> {
     }
 
     fn view(&self) -> Csr<'_, T> {
-        Csr { offsets: &self.offsets, columns: &self.columns, values: &self.values }
+        Csr { offsets: &self.offsets, columns: &self.columns, values: &self.values, wanted: None }
     }
 }
 
@@ -129,7 +129,7 @@ impl Setting {
             Feed::Hidden | Feed::Constant => Matrix::Dense(&point.input),
         };
         let input = Input { matrix, rows, columns, constant: self.feed != Feed::Hidden };
-        let context = Context { threads, structure: &structure, version: 0 };
+        let context = Context::new(threads, &structure, 0);
         let parameters = (&point.inner[..], Affine { weight: &point.weight, bias: &point.bias });
         let mut layer = self.layer();
         let mut out = vec![T::ZERO; rows * self.outputs];

@@ -121,7 +121,10 @@ type Between = fn(&mut Model<f32>, &Problem);
 /// Products are kept from call to call; none of these may make a step use a stale one.
 #[test]
 fn what_is_asked_between_epochs_changes_no_bit() {
-    let betweens: [(&str, Between); 4] = [
+    let betweens: [(&str, Between); 5] = [
+        ("scores a few nodes", |model, problem| {
+            model.score(&problem.labels, &[3, 17, 40]).unwrap();
+        }),
         ("evaluates", |model, _| {
             model.evaluate();
         }),

@@ -17,10 +17,11 @@
 
 use std::sync::Arc;
 
-use edgepace_graph::{Classes, DenseFeatures, Graph, GraphError, ManyLabels, UNLABELLED};
+use edgepace_graph::{Classes, DenseFeatures, Graph, GraphError, Labels, ManyLabels, UNLABELLED};
 use edgepace_nn::{Backbone, Model, ModelConfig, NnError, roc_auc};
 
-use crate::support::one_thread;
+use crate::shared::{Draws, Shape};
+use crate::support::{Kind, Problem, logits, one_thread, randomise, small_config};
 
 const TRUTH: [u32; 10] = [0, 1, 2, 2, 1, 0, 3, 1, 0, 2];
 const FOUND: [u32; 10] = [0, 2, 2, 1, 1, 0, 0, 1, 2, 2];
@@ -89,12 +90,50 @@ fn of_equal_logits_the_first_is_predicted() {
 }
 
 #[test]
+fn a_score_of_some_nodes_is_that_of_a_whole_evaluation() {
+    let nodes = [0, 3, 17, 21, 40, 58];
+    // Inputs narrower and wider than the hidden layer: they are propagated before or after the map.
+    for (kind, columns) in [Kind::Classes, Kind::Many].into_iter().flat_map(|kind| [(kind, 3), (kind, 40)]) {
+        let mut draws = Draws::new(columns as u64);
+        let graph = Shape::TwinsApart.graph(60, 150, &mut draws);
+        let weights = Shape::TwinsApart.weights(&graph, &mut draws);
+        let problem = Problem::on(graph, weights, columns, kind, &mut draws);
+        for backbone in Backbone::ALL {
+            for features in [problem.dense(), problem.sparse()] {
+                let fresh =
+                    || -> Model<f32> { problem.model(&features, &small_config(backbone), &one_thread()) };
+                let (mut whole, mut part) = (fresh(), fresh());
+                let mut distinct = std::collections::BTreeSet::new();
+                for seed in 0..20 {
+                    randomise(&mut whole, seed);
+                    randomise(&mut part, seed);
+                    let evaluation = whole.evaluate();
+                    let expected = match &*problem.labels {
+                        Labels::Classes(classes) => evaluation.accuracy(classes, &nodes),
+                        Labels::Many(many) => evaluation.roc_auc(many, &nodes),
+                    };
+                    let expected = expected.unwrap().unwrap();
+                    distinct.insert(expected.to_bits());
+                    let claim = format!("{backbone:?} {kind:?} of {columns} features, seed {seed}");
+                    assert_eq!(part.score(&problem.labels, &nodes).unwrap(), Some(expected), "{claim}");
+                    if seed % 2 == 0 {
+                        assert_eq!(logits(&mut part), logits(&mut whole), "{claim}: all, after a few");
+                    }
+                }
+                assert!(distinct.len() > 2, "a score that is always the same shows nothing");
+            }
+        }
+    }
+}
+
+#[test]
 fn without_nodes_there_is_no_score() {
     let truth = Classes::new(4, TRUTH.to_vec()).unwrap();
     let mut model = predicting(&FOUND);
     let evaluation = model.evaluate();
     assert_eq!(evaluation.accuracy(&truth, &[]).unwrap(), None);
     assert_eq!(evaluation.macro_f1(&truth, &[]).unwrap(), None);
+    assert_eq!(model.score(&truth.into(), &[]).unwrap(), None);
 }
 
 #[test]
@@ -147,7 +186,8 @@ fn nodes_and_labels_that_do_not_fit_are_refused() {
     let mut model = predicting(&FOUND);
     let evaluation = model.evaluate();
     let truth = Classes::new(4, TRUTH.to_vec()).unwrap();
-    for score in [evaluation.accuracy(&truth, &[0, 10]), evaluation.macro_f1(&truth, &[0, 10])] {
+    let scores = [evaluation.accuracy(&truth, &[0, 10]), evaluation.macro_f1(&truth, &[0, 10])];
+    for score in scores.into_iter().chain([predicting(&FOUND).score(&truth.clone().into(), &[0, 10])]) {
         assert!(
             matches!(
                 score,
