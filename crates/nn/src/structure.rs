@@ -133,9 +133,28 @@ impl<T: Real> Structure<T> {
         normalisation: Normalisation,
         number: usize,
     ) -> Self {
+        let mut structure = Self::unset(graph, normalisation, number);
+        structure.normalise(threads, |_| T::ONE);
+        structure
+    }
+
+    /// The graph with a weight per edge.
+    pub(crate) fn weighted(
+        threads: &Threads,
+        (graph, weights): (Arc<Graph>, &[T]),
+        normalisation: Normalisation,
+        number: usize,
+    ) -> Result<Self, GraphError> {
+        let mut structure = Self::unset(graph, normalisation, number);
+        structure.set_weights(threads, weights)?;
+        Ok(structure)
+    }
+
+    /// Before weights are set.
+    fn unset(graph: Arc<Graph>, normalisation: Normalisation, number: usize) -> Self {
         let reverse = Reverse::of(&graph);
         let (nodes, edges) = (graph.nodes(), graph.edges());
-        let mut structure = Self {
+        Self {
             graph,
             reverse,
             normalisation,
@@ -146,9 +165,7 @@ impl<T: Real> Structure<T> {
             dense: None,
             number,
             version: 0,
-        };
-        structure.normalise(threads, |_| T::ONE);
-        structure
+        }
     }
 
     /// A weight for every pair of nodes, at first those of `graph`.

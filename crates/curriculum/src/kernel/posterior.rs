@@ -2,7 +2,7 @@
 
 use crate::feedback::Outputs;
 use crate::math::{dot, exp, sigmoid};
-use crate::parallel::rows;
+use crate::parallel::{rows, vectorised};
 
 /// Nodes per piece of work.
 const NODES: usize = 256;
@@ -26,20 +26,25 @@ impl Posterior {
         let width = self.width;
         self.rows.resize(nodes * width, 0.0);
         rows(&mut self.rows, width, NODES, |first: usize, piece: &mut [f32]| {
-            for (i, p) in piece.chunks_exact_mut(width).enumerate() {
-                let values = given.row(first + i);
-                match outputs {
-                    Outputs::ClassLogits(_) => softmax(values, p),
-                    Outputs::ClassProbabilities(_) => p.copy_from_slice(values),
-                    Outputs::LabelLogits(_) => {
-                        let (yes, no) = p.split_at_mut(values.len());
-                        for ((yes, no), &logit) in yes.iter_mut().zip(no).zip(values) {
-                            *yes = sigmoid(f64::from(logit)) as f32;
-                            *no = sigmoid(-f64::from(logit)) as f32;
+            vectorised(
+                #[inline(always)]
+                move || {
+                    for (i, p) in piece.chunks_exact_mut(width).enumerate() {
+                        let values = given.row(first + i);
+                        match outputs {
+                            Outputs::ClassLogits(_) => softmax(values, p),
+                            Outputs::ClassProbabilities(_) => p.copy_from_slice(values),
+                            Outputs::LabelLogits(_) => {
+                                let (yes, no) = p.split_at_mut(values.len());
+                                for ((yes, no), &logit) in yes.iter_mut().zip(no).zip(values) {
+                                    *yes = sigmoid(f64::from(logit)) as f32;
+                                    *no = sigmoid(-f64::from(logit)) as f32;
+                                }
+                            }
                         }
                     }
-                }
-            }
+                },
+            );
         });
     }
 

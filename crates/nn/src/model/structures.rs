@@ -45,7 +45,7 @@ impl<T: Real> Model<T> {
     /// The graph has another number of nodes.
     pub fn add_structure(&mut self, graph: Arc<Graph>) -> Result<StructureId, NnError> {
         let number = self.structures.len();
-        let structure = self.structure(&graph, number)?;
+        let structure = self.structure(&graph, None, number)?;
         self.structures.push((graph, structure));
         Ok(StructureId(number))
     }
@@ -104,7 +104,12 @@ impl<T: Real> Model<T> {
         self
     }
 
-    fn structure(&self, graph: &Arc<Graph>, number: usize) -> Result<Structure<T>, NnError> {
+    fn structure(
+        &self,
+        graph: &Arc<Graph>,
+        weights: Option<&[T]>,
+        number: usize,
+    ) -> Result<Structure<T>, NnError> {
         if graph.nodes() != self.graph().nodes() {
             return Err(NnError::Size {
                 field: "graph",
@@ -113,8 +118,16 @@ impl<T: Real> Model<T> {
                 reason: "the nodes of the graph that the model was made for",
             });
         }
-        let pattern = structure_graph(&self.config, graph)?;
-        Ok(Structure::new(&self.threads, pattern, normalisation(&self.config), number))
+        let (pattern, normalisation) = (structure_graph(&self.config, graph)?, normalisation(&self.config));
+        match weights {
+            Some(weights) if self.config.backbone != Backbone::Mlp => {
+                Ok(Structure::weighted(&self.threads, (pattern, weights), normalisation, number)?)
+            }
+            _ => {
+                weights.map_or(Ok(()), |weights| check_weights(graph, weights))?;
+                Ok(Structure::new(&self.threads, pattern, normalisation, number))
+            }
+        }
     }
 
     /// Gives back the memory of what was propagated along a structure and kept. It is computed again when needed: for a
@@ -144,8 +157,20 @@ impl<T: Real> Model<T> {
     /// # Errors
     /// The graph has another number of nodes.
     pub fn set_graph(&mut self, graph: Arc<Graph>) -> Result<(), NnError> {
+        self.replace_graph(graph, None)
+    }
+
+    /// The same with one weight per edge id of the other graph; 0 means that the edge is not there.
+    ///
+    /// # Errors
+    /// The graph has another number of nodes, or the weights are refused as by [`Model::set_edge_weights`].
+    pub fn set_weighted_graph(&mut self, graph: Arc<Graph>, weights: &[T]) -> Result<(), NnError> {
+        self.replace_graph(graph, Some(weights))
+    }
+
+    fn replace_graph(&mut self, graph: Arc<Graph>, weights: Option<&[T]>) -> Result<(), NnError> {
         let number = self.current.0[0].0;
-        let mut structure = self.structure(&graph, number)?;
+        let mut structure = self.structure(&graph, weights, number)?;
         let current = &mut self.structures[number];
         structure.succeed(current.1.version());
         *current = (graph, structure);

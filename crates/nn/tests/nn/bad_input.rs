@@ -64,6 +64,23 @@ fn edge_weights_that_are_negative_or_not_finite_are_refused() {
 }
 
 #[test]
+fn weights_that_do_not_fit_their_new_graph_are_refused() {
+    for (weights, position) in [(vec![1.0, -1.0], Some(1)), (vec![1.0], None), (vec![1.0; 3], None)] {
+        let nodes = problem().graph.nodes();
+        let graph = Arc::new(Graph::from_edges(nodes, &[0, 2], &[1, 1]).unwrap());
+        let feed = move |_: &Problem, model: &mut Model<f64>| {
+            model.set_weighted_graph(Arc::clone(&graph), &weights).unwrap_err()
+        };
+        assert_refused("weights of a new graph", feed, |error| match position {
+            Some(expected) => {
+                matches!(error, NnError::Graph(GraphError::BadWeight { position, .. }) if *position == expected)
+            }
+            None => matches!(error, NnError::Graph(GraphError::Length { .. })),
+        });
+    }
+}
+
+#[test]
 fn a_graph_of_other_nodes_is_refused() {
     let nodes = problem().graph.nodes();
     let feed = |_: &Problem, model: &mut Model<f64>| {

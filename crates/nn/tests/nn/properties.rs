@@ -87,8 +87,7 @@ proptest! {
             silenced.set_edge_weights(&zeroed).unwrap();
             let mut removed = model(&problem, &problem.dense(), backbone);
             removed.evaluate();
-            removed.set_graph(Arc::new(smaller.graph.clone())).unwrap();
-            removed.set_edge_weights(&smaller_weights).unwrap();
+            removed.set_weighted_graph(Arc::new(smaller.graph.clone()), &smaller_weights).unwrap();
 
             prop_assert!(close(&logits(&mut silenced), &logits(&mut removed)), "{backbone:?}: logits");
             prop_assert!(close(silenced.embeddings(None), removed.embeddings(None)), "{backbone:?}: embeddings");

@@ -231,8 +231,7 @@ impl State {
             // Edges without weight are not there, so neither step nor evaluation need to visit them.
             let there = graph.select(|edge| weights[edge] > 0.0);
             let values: Vec<f32> = there.edge_of.iter().map(|&edge| weights[edge as usize]).collect();
-            model.on(structure).set_graph(Arc::new(there.graph))?;
-            model.set_edge_weights(&values)
+            model.on(structure).set_weighted_graph(Arc::new(there.graph), &values)
         };
         set(self.training, self.curriculum.weights())?;
         self.weights = self.curriculum.evaluation_weights().into();
