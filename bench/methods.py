@@ -14,13 +14,12 @@ from __future__ import annotations
 import argparse
 import csv
 import json
-import statistics
-import subprocess
-import sys
 import os
+import statistics
+import sys
 from pathlib import Path
 
-from accuracy import PROGRAM, ROOT, notes, spread
+from accuracy import PROGRAM, ROOT, notes, spread, train
 
 GRAPHS = {
     "synthetic-0.3": "synthetic:homophily=0.3",
@@ -43,15 +42,6 @@ KEPT = ROOT / "docs" / "results" / "methods.json"
 
 def command(method: str, graph: str, seeds: int) -> str:
     return f"train {GRAPHS[graph]} --method {method} --seeds 0..{seeds} --jobs {os.cpu_count()} --json"
-
-
-def train(method: str, graph: str, seeds: int, data: Path) -> list[dict]:
-    words = command(method, graph, seeds).split()
-    environment = {**os.environ, "EDGEPACE_DATA": str(data)}
-    done = subprocess.run([str(PROGRAM), *words], env=environment, capture_output=True, text=True)
-    if done.returncode != 0:
-        raise RuntimeError(f"edgepace {' '.join(words)}: {done.stderr.strip()[-400:]}")
-    return [{key: run.get(key) for key in ("seed", "test", "validation", "chosen")} for run in json.loads(done.stdout)["runs"]]
 
 
 def paper() -> dict[tuple[str, str], float]:
@@ -109,7 +99,7 @@ def main() -> int:
             if len(kept.get(method, {}).get(graph, [])) >= args.seeds and not args.again:
                 continue
             try:
-                runs = train(method, graph, args.seeds, args.data.resolve())
+                runs = train(command(method, graph, args.seeds).split(), args.data)
             except RuntimeError as error:
                 print(f"error: {error}", file=sys.stderr)
                 return 2

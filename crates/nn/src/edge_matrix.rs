@@ -77,7 +77,7 @@ impl<T: Real> EdgeMatrix<T> {
             offsets: self.graph.offsets(),
             columns: self.graph.sources(),
             values: &self.values,
-            wanted: None,
+            only: None,
         };
         self.product(threads, matrix, rows, width, out);
     }
@@ -88,7 +88,7 @@ impl<T: Real> EdgeMatrix<T> {
     /// When `rows` or `out` is of another size.
     pub fn multiply_transposed(&self, threads: &Threads, rows: &[T], width: usize, out: &mut [T]) {
         let (offsets, columns) = self.reverse.pattern(&self.graph);
-        let matrix = Csr { offsets, columns, values: &self.reverse_values, wanted: None };
+        let matrix = Csr { offsets, columns, values: &self.reverse_values, only: None };
         self.product(threads, matrix, rows, width, out);
     }
 

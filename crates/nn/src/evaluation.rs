@@ -145,18 +145,18 @@ pub fn roc_auc(scored: &mut [(f64, bool)]) -> Option<f64> {
     (positives > 0.0 && negatives > 0.0).then(|| wins / (positives * negatives))
 }
 
-/// The column of the largest of the first `outputs` logits of each row, or of each wanted row.
+/// The column of the largest of the first `outputs` logits of each row, or of `only` those rows.
 pub(crate) fn predict<T: Real>(
     threads: &Threads,
     (logits, stride): (&[T], usize),
     outputs: usize,
-    wanted: Option<&[bool]>,
+    only: Option<&[bool]>,
     predictions: &mut [u32],
 ) {
     threads.rows(predictions, 1, 1024, |first, predictions| {
         let rows = logits[first * stride..].chunks_exact(stride);
         for (i, (prediction, row)) in predictions.iter_mut().zip(rows).enumerate() {
-            if wanted.is_some_and(|wanted| !wanted[first + i]) {
+            if only.is_some_and(|only| !only[first + i]) {
                 continue;
             }
             let mut best = (0, row[0]);

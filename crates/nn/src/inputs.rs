@@ -39,7 +39,7 @@ impl<T: Real> Numbers<T> {
             offsets: sparse.offsets(),
             columns: sparse.columns(),
             values: self.of(sparse.values()),
-            wanted: None,
+            only: None,
         }
     }
 }

@@ -67,7 +67,7 @@ pub struct Model<T: Real> {
     logits: Vec<T>,
     predictions: Vec<u32>,
     /// The nodes that the latest score was of.
-    wanted: Vec<bool>,
+    scored: Vec<bool>,
     embeddings: Vec<T>,
     losses: Vec<T>,
     gradients: Gradients<T>,
@@ -176,7 +176,7 @@ impl<T: Real> Model<T> {
             hidden_of: None,
             logits: Vec::new(),
             predictions: Vec::new(),
-            wanted: Vec::new(),
+            scored: Vec::new(),
             embeddings: Vec::new(),
             losses: Vec::new(),
             gradients,
@@ -301,7 +301,7 @@ impl<T: Real> Model<T> {
 
     /// A pass without dropout over all nodes.
     pub fn evaluate(&mut self) -> Evaluation<'_, T> {
-        self.evaluate_wanted(None)
+        self.evaluate_only(None)
     }
 
     /// How right it is on `nodes` without dropout: accuracy, or ROC-AUC where nodes have many labels; `None` where
@@ -315,31 +315,31 @@ impl<T: Real> Model<T> {
         if nodes.is_empty() {
             return Ok(None);
         }
-        let mut wanted = std::mem::take(&mut self.wanted);
-        wanted.clear();
-        wanted.resize(self.graph().nodes(), false);
+        let mut only = std::mem::take(&mut self.scored);
+        only.clear();
+        only.resize(self.graph().nodes(), false);
         for &node in nodes {
             // One that is out of range is refused below.
-            if let Some(wanted) = wanted.get_mut(node as usize) {
-                *wanted = true;
+            if let Some(scored) = only.get_mut(node as usize) {
+                *scored = true;
             }
         }
-        let evaluation = self.evaluate_wanted(Some(&wanted));
+        let evaluation = self.evaluate_only(Some(&only));
         let score = match labels {
             Labels::Classes(classes) => evaluation.accuracy(classes, nodes),
             Labels::Many(many) => evaluation.roc_auc(many, nodes),
         };
-        self.wanted = wanted;
+        self.scored = only;
         score
     }
 
-    /// An evaluation that is only to be asked about the nodes that are wanted.
-    fn evaluate_wanted(&mut self, wanted: Option<&[bool]>) -> Evaluation<'_, T> {
-        self.forward(None, wanted);
+    /// An evaluation that is to be asked about all nodes, or `only` those.
+    fn evaluate_only(&mut self, only: Option<&[bool]>) -> Evaluation<'_, T> {
+        self.forward(None, only);
         let (nodes, stride) = (self.graph().nodes(), self.folded.width());
         let logits = &self.logits[..nodes * stride];
         self.predictions.resize(nodes, 0);
-        predict(&self.threads, (logits, stride), self.outputs, wanted, &mut self.predictions);
+        predict(&self.threads, (logits, stride), self.outputs, only, &mut self.predictions);
         Evaluation { logits, stride, outputs: self.outputs, predictions: &self.predictions }
     }
 
@@ -451,7 +451,7 @@ impl<T: Real> Model<T> {
         self.hidden_of = Some(of);
     }
 
-    fn forward(&mut self, epoch: Option<u32>, wanted: Option<&[bool]>) {
+    fn forward(&mut self, epoch: Option<u32>, only: Option<&[bool]>) {
         self.forward_hidden(epoch);
         let (graph, structure) = &self.structures[self.current.0[1].0];
         let context = Context::new(&self.threads, structure, self.parameters.version);
@@ -461,7 +461,7 @@ impl<T: Real> Model<T> {
         let folded = self.folded.fold(own, &values[self.decoder.clone()]);
         let logits = ensure(&mut self.logits, nodes * folded.width());
         let input = Input::hidden(&self.hidden[..nodes * units], nodes, units);
-        let context = Context { wanted, ..context };
+        let context = Context { only, ..context };
         self.convolutions[1].forward(context, input, (inner, folded), Activation::Linear, logits);
     }
 

@@ -298,22 +298,17 @@ impl<T: Real> Structure<T> {
 
     /// The in-edges: row i holds the edges into node i.
     pub(crate) fn in_edges(&self) -> Csr<'_, T> {
-        Csr {
-            offsets: self.graph.offsets(),
-            columns: self.graph.sources(),
-            values: &self.values,
-            wanted: None,
-        }
+        Csr { offsets: self.graph.offsets(), columns: self.graph.sources(), values: &self.values, only: None }
     }
 
     /// The out-edges: row j holds the edges out of node j.
     pub(crate) fn out_edges(&self) -> Csr<'_, T> {
         let (offsets, columns) = self.reverse.pattern(&self.graph);
         let values = if self.reverse_values.is_empty() { &self.values } else { &self.reverse_values };
-        Csr { offsets, columns, values, wanted: None }
+        Csr { offsets, columns, values, only: None }
     }
 
-    /// out = finish(P · rows), for all rows or at least for those that are wanted.
+    /// out = finish(P · rows), for all rows or at least for `only` those.
     pub(crate) fn propagate(
         &self,
         threads: &Threads,
@@ -321,12 +316,12 @@ impl<T: Real> Structure<T> {
         (rows, width): (&[T], usize),
         out: &mut [T],
         finish: Finish<'_, T>,
-        wanted: Option<&[bool]>,
+        only: Option<&[bool]>,
     ) {
         if let Some(dense) = &self.dense {
             return dense.propagate(threads, panels, (rows, width), out, finish);
         }
-        let edges = Csr { wanted, ..self.in_edges() };
+        let edges = Csr { only, ..self.in_edges() };
         spmm(threads, Kernel::Propagate, edges, (rows, width), self.diagonal(rows), out, finish);
     }
 

@@ -41,7 +41,7 @@ pub(crate) fn segment_statistics<T: Real>(
                 #[inline(always)]
                 || {
                     for (i, out) in nodes.zip(out.chunks_exact_mut(STATISTICS * width)) {
-                        if !edges.wants(i) {
+                        if !edges.makes(i) {
                             continue;
                         }
                         if degrees[i] == T::ZERO {

@@ -17,14 +17,14 @@ pub(crate) struct Csr<'a, T> {
     pub(crate) columns: &'a [u32],
     /// Value of each entry.
     pub(crate) values: &'a [T],
-    /// The rows of the product that are wanted, all if `None`; the others keep what they held.
-    pub(crate) wanted: Option<&'a [bool]>,
+    /// The rows of the product that are made, all if `None`; the others keep what they held.
+    pub(crate) only: Option<&'a [bool]>,
 }
 
 impl<T> Csr<'_, T> {
     #[inline(always)]
-    pub(crate) fn wants(&self, row: usize) -> bool {
-        self.wanted.is_none_or(|wanted| wanted[row])
+    pub(crate) fn makes(&self, row: usize) -> bool {
+        self.only.is_none_or(|only| only[row])
     }
 }
 
@@ -110,7 +110,7 @@ impl<T: Real> Product<'_, T> {
 
     #[inline(always)]
     fn narrow_rows<const W: usize, const FAR: bool>(&self, rows: Range<usize>, out: &mut [T]) {
-        for (i, y) in rows.zip(out.as_chunks_mut::<W>().0).filter(|(i, _)| self.matrix.wants(*i)) {
+        for (i, y) in rows.zip(out.as_chunks_mut::<W>().0).filter(|(i, _)| self.matrix.makes(*i)) {
             let mut sum = match self.start {
                 Start::Zero => [T::ZERO; W],
                 Start::Output => *y,
@@ -132,7 +132,7 @@ impl<T: Real> Product<'_, T> {
     #[inline(always)]
     fn wide_rows<const FAR: bool>(&self, rows: Range<usize>, out: &mut [T]) {
         let width = self.width;
-        for (i, y) in rows.zip(out.chunks_exact_mut(width)).filter(|(i, _)| self.matrix.wants(*i)) {
+        for (i, y) in rows.zip(out.chunks_exact_mut(width)).filter(|(i, _)| self.matrix.makes(*i)) {
             match self.start {
                 Start::Zero => y.fill(T::ZERO),
                 Start::Output => {}

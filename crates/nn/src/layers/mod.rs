@@ -31,13 +31,13 @@ pub(crate) struct Context<'a, T> {
     pub(crate) version: u64,
     /// The nodes whose output is wanted, all if `None`. What a layer says of the others has no meaning, and no backward pass
     /// follows.
-    pub(crate) wanted: Option<&'a [bool]>,
+    pub(crate) only: Option<&'a [bool]>,
 }
 
 impl<'a, T> Context<'a, T> {
     /// With the output of all nodes wanted.
     pub(crate) fn new(threads: &'a Threads, structure: &'a Structure<T>, version: u64) -> Self {
-        Self { threads, structure, version, wanted: None }
+        Self { threads, structure, version, only: None }
     }
 }
 

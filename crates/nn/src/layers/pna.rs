@@ -224,7 +224,7 @@ impl<T: Real> Convolution<T> for Pna<T> {
         activation: Activation,
         out: &mut [T],
     ) {
-        let Context { threads, structure, version, wanted } = context;
+        let Context { threads, structure, version, only } = context;
         let (nodes, width, layout) = (input.rows, self.inputs, self.layout());
         self.scale(structure);
         let scratch = &mut self.scratch;
@@ -237,7 +237,7 @@ impl<T: Real> Convolution<T> for Pna<T> {
             self.products_of = Some(version);
         }
         let statistics = ensure(&mut self.statistics, nodes * STATISTICS * width);
-        let edges = (Csr { wanted, ..structure.in_edges() }, structure.degrees());
+        let edges = (Csr { only, ..structure.in_edges() }, structure.degrees());
         segment_statistics(threads, edges, source, width, statistics);
         Self::shift(threads, structure, (target, width), statistics, false);
 

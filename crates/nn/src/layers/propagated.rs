@@ -85,7 +85,7 @@ impl<T: Real> Propagated<T> {
         activation: Activation,
         out: &mut [T],
     ) {
-        let Context { threads, structure, version, wanted } = context;
+        let Context { threads, structure, version, only } = context;
         let width = maps.bias.len();
         let finish = activation.finish(maps.bias);
         match Self::order(&input, width) {
@@ -114,7 +114,7 @@ impl<T: Real> Propagated<T> {
                     spmm(
                         threads,
                         Kernel::Propagate,
-                        Csr { wanted, ..structure.in_edges() },
+                        Csr { only, ..structure.in_edges() },
                         (product, width),
                         Start::Output,
                         out,
@@ -122,7 +122,7 @@ impl<T: Real> Propagated<T> {
                     );
                 } else {
                     let panels = &mut self.scratch.panels;
-                    structure.propagate(threads, panels, (product, width), out, finish, wanted);
+                    structure.propagate(threads, panels, (product, width), out, finish, only);
                 }
                 self.product_of = Some((version, width));
             }
@@ -139,8 +139,8 @@ impl<T: Real> Propagated<T> {
                 if !(input.constant && *version == Some(structure.version())) {
                     let panels = &mut self.scratch.panels;
                     // What is kept may be asked for by others, and is whole.
-                    let wanted = wanted.filter(|_| !input.constant);
-                    structure.propagate(threads, panels, (rows, input.columns), mixed, Finish::Keep, wanted);
+                    let only = only.filter(|_| !input.constant);
+                    structure.propagate(threads, panels, (rows, input.columns), mixed, Finish::Keep, only);
                     *version = Some(structure.version());
                 }
                 let last = if maps.root.is_some() { Finish::Keep } else { finish };

@@ -77,7 +77,7 @@ impl<T: Real> Compressed<T> {
     }
 
     fn view(&self) -> Csr<'_, T> {
-        Csr { offsets: &self.offsets, columns: &self.columns, values: &self.values, wanted: None }
+        Csr { offsets: &self.offsets, columns: &self.columns, values: &self.values, only: None }
     }
 }
 
