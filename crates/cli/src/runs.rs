@@ -109,13 +109,16 @@ impl RunArgs {
             let name = if self.jobs == 0 { "jobs" } else { "threads" };
             bail!("`--{name}` is 0, expected at least 1");
         }
+        let unseeded = self.dataset.clone().filter(|name| is_generator_without_seed(name));
         let dataset = match (&self.dataset, &self.edges) {
-            (Some(name), None) => self.place.load(name)?,
+            (Some(name), None) => match (&unseeded, self.seeds.0.first()) {
+                (Some(name), Some(&seed)) => self.place.load(&with_seed(name, seed))?,
+                _ => self.place.load(name)?,
+            },
             (None, Some(edges)) => self.tables.read(edges)?,
             (None, None) => bail!("there is no dataset: name one, or give `--edges`"),
             (Some(_), Some(_)) => bail!("there are two datasets: name one, or give `--edges`"),
         };
-        let unseeded = self.dataset.clone().filter(|name| is_generator_without_seed(name));
         Ok(Plan {
             dataset,
             unseeded,
@@ -146,7 +149,7 @@ fn with_seed(name: &str, seed: u64) -> String {
 
 /// Runs to do.
 pub(crate) struct Plan {
-    /// Without noise.
+    /// Without noise; that of the first seed where the graph follows the seed.
     pub(crate) dataset: Dataset,
     /// The name of a generator that says no seed: the graph then follows the seed of the run.
     pub(crate) unseeded: Option<String>,
@@ -247,8 +250,8 @@ impl Plan {
     /// The dataset with the noise of this seed, its split, and its name without noise.
     fn material(&self, seed: u64) -> Result<(Dataset, Split, String)> {
         let made = match &self.unseeded {
-            Some(name) => generate(&with_seed(name, seed))?,
-            None => None,
+            Some(name) if self.seeds.first() != Some(&seed) => generate(&with_seed(name, seed))?,
+            _ => None,
         };
         let dataset = made.as_ref().unwrap_or(&self.dataset);
         let rule = self.split.clone().unwrap_or_else(|| SplitRule::standard(dataset, seed));
