@@ -67,11 +67,11 @@ def rows() -> list[Row]:
     ]
     pages = [Row("texas", "texas", gain=8), Row("wisconsin", "wisconsin", gain=17)]
     others = [
-        Row("synthetic-0.3, GIN", "synthetic:homophily=0.3,law=inverse", 5, backbone="gin", gain=7),
-        Row("synthetic-0.3, SAGE", "synthetic:homophily=0.3,law=inverse", 5, backbone="sage", gain=0),
-        Row("cora, SAGE", "cora", 5, backbone="sage", gain=0),
-        Row("cora+100%, SAGE", "cora", 5, "fake=1.0", backbone="sage", gain=0),
-        Row("citeseer+100%, SAGE", "citeseer", 5, "fake=1.0", backbone="sage", gain=0),
+        Row("synthetic-0.3, GIN", "synthetic:homophily=0.3,law=inverse", backbone="gin", gain=7),
+        Row("synthetic-0.3, SAGE", "synthetic:homophily=0.3,law=inverse", backbone="sage", gain=0),
+        Row("cora, SAGE", "cora", backbone="sage", gain=0),
+        Row("cora+100%, SAGE", "cora", 10, "fake=1.0", backbone="sage", gain=0),
+        Row("citeseer+100%, SAGE", "citeseer", 10, "fake=1.0", backbone="sage", gain=0),
     ]
     return synthetic + clean + noisy + pages + others
 
