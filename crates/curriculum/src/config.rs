@@ -128,8 +128,7 @@ pub struct CurriculumConfig {
     /// Ridge penalty of the evidence model on standardised columns, above 0.
     pub evidence_ridge: f64,
     /// Edges, and non-edges, that the evidence model is fitted to at most, at least 1. Every edge is scored. With
-    /// 8192 of each, the standard error of a coefficient is about 0.016 where columns are not correlated; more of them
-    /// leave validation scores as they are and cost time.
+    /// 8192 of each, the standard error of a coefficient is about 0.016 where columns are not correlated.
     pub evidence_samples: usize,
     /// What the mask minimises.
     pub mask: MaskForm,

@@ -127,8 +127,7 @@ impl Curriculum {
     pub fn update(&mut self, epoch: usize, feedback: &Feedback<'_>) -> Result<(), CurriculumError> {
         let nodes = self.graph.nodes();
         let (config, first) = (&self.config, self.updates.is_empty());
-        // All checks come before the first change: the losses are checked here, the rest inside `gaps`, which writes to
-        // scratch only.
+        // All checks come before the first change: the losses are checked here, the rest inside `gaps`.
         let takes_losses = match config.confidence {
             Confidence::Off => false,
             Confidence::Once => first,

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::kernel::Difficulty;
 use crate::{CurriculumConfig, CurriculumError, EvidenceFit, MaskForm, Steps, Update};
 
 /// All that a [`Curriculum`](crate::Curriculum) remembers from one update to the next. What follows from graph, features,
@@ -90,6 +91,10 @@ impl State {
         }
         if !(self.lambda.is_finite() && self.lambda >= 0.0) {
             return refuse("lambda", "is not a finite number, at least 0");
+        }
+        let fitted = Difficulty::fits(config) && !self.updates.is_empty();
+        if self.evidence.is_some() != fitted {
+            return refuse("evidence", "is there without a fit, or is missing after one");
         }
         if self.evidence.is_some_and(|fit| !fit.coefficients().iter().all(|weight| weight.is_finite())) {
             return refuse("evidence", "holds a weight that is not a finite number");

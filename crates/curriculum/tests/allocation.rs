@@ -79,6 +79,11 @@ fn after_the_first_update_no_update_allocates() {
     configs.push(CurriculumConfig { order: Order::Random, pace: Pace::Root, ..CurriculumConfig::edgepace() });
     // The pools live until the end, because a pool that is dropped goes on allocating for a while.
     let pools = [1, 2].map(|count| rayon::ThreadPoolBuilder::new().num_threads(count).build().unwrap());
+    // A worker allocates when it takes over work for the first time, which on a busy machine may be updates later.
+    let idle = || std::thread::sleep(std::time::Duration::from_millis(2));
+    for pool in &pools {
+        pool.install(|| (0..5).for_each(|_| _ = rayon::join(idle, idle)));
+    }
     for config in configs {
         let config = CurriculumConfig { period: 1, ..config };
         for threads in [0, 1, 2] {

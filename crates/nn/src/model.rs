@@ -307,10 +307,10 @@ impl<T: Real> Model<T> {
     /// How right it is on `nodes` without dropout: accuracy, or ROC-AUC where nodes have many labels; `None` where
     /// [`Evaluation::accuracy`] and [`Evaluation::roc_auc`] give none.
     ///
-    /// The same as from [`Model::evaluate`], sooner: the second layer sees to no other node.
+    /// The same as from [`Model::evaluate`], sooner: the second layer propagates to no other node.
     ///
     /// # Errors
-    /// A node is out of range, or the labels are for another graph or model.
+    /// A node is out of range, or the labels are for another graph or model. Without nodes nothing is looked at.
     pub fn score(&mut self, labels: &Labels, nodes: &[u32]) -> Result<Option<f64>, NnError> {
         if nodes.is_empty() {
             return Ok(None);
@@ -454,14 +454,13 @@ impl<T: Real> Model<T> {
     fn forward(&mut self, epoch: Option<u32>, only: Option<&[bool]>) {
         self.forward_hidden(epoch);
         let (graph, structure) = &self.structures[self.current.0[1].0];
-        let context = Context::new(&self.threads, structure, self.parameters.version);
+        let context = Context { only, ..Context::new(&self.threads, structure, self.parameters.version) };
         let (nodes, units) = (graph.nodes(), self.config.hidden);
         let values = &self.parameters.values;
         let (inner, own) = self.layout[1].view(values);
         let folded = self.folded.fold(own, &values[self.decoder.clone()]);
         let logits = ensure(&mut self.logits, nodes * folded.width());
         let input = Input::hidden(&self.hidden[..nodes * units], nodes, units);
-        let context = Context { only, ..context };
         self.convolutions[1].forward(context, input, (inner, folded), Activation::Linear, logits);
     }
 

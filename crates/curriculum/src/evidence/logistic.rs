@@ -51,6 +51,12 @@ impl Logistic {
     ) -> Coefficients {
         let mut current = *start;
         let mut sums = self.sums(rows, positives, ridge, &current);
+        // Zeros cost ln 2 per row: a start that is worse, or that numbers cannot hold, is none.
+        let of_zeros = rows.len() as f64 * std::f64::consts::LN_2;
+        if sums.loss.is_nan() || sums.loss > (1.0 + 1e-9) * of_zeros {
+            current = [0.0; TERMS];
+            sums = self.sums(rows, positives, ridge, &current);
+        }
         for _ in 0..MOST_STEPS {
             let Some(step) = solve(&sums.hessian, &sums.gradient) else { break };
             let along = |scale: f64| -> Coefficients {
@@ -316,7 +322,8 @@ mod tests {
                 assert!((fitted[term] - w[term]).abs() < 1e-7, "{fitted:?} {w:?}");
             }
             assert_eq!(fitted[3], 0.0, "a column of zeros has no say");
-            for start in [fitted, [0.3, -0.2, 0.1, 0.4, -1.0], [-40.0, 60.0, 0.0, 5.0, 80.0]] {
+            for start in [fitted, [0.3, -0.2, 0.1, 0.4, -1.0], [-40.0, 60.0, 0.0, 5.0, 80.0], [1e200; TERMS]]
+            {
                 let again = Logistic::default().fit(&rows, 200, ridge, &start);
                 for term in 0..TERMS {
                     assert!((again[term] - w[term]).abs() < 1e-7, "from {start:?}: {again:?} {w:?}");

@@ -74,8 +74,8 @@ impl Fixed {
 #[derive(Debug)]
 pub(crate) struct Evidence {
     ridge: f64,
-    /// Every how many-th edge is in the fit.
-    stride: usize,
+    /// How many edges are in the fit, spread evenly over all.
+    sampled: usize,
     edges: Fixed,
     non_edges: Vec<[u32; 2]>,
     non_edge_columns: Fixed,
@@ -100,7 +100,7 @@ impl Evidence {
         let non_edges = non_edges(graph, most, seed);
         Ok(Evidence {
             ridge: config.evidence_ridge,
-            stride: pairs.len().div_ceil(most.max(1)).max(1),
+            sampled: most,
             edges: Fixed::new(&neighbourhoods, features, pairs.ends()),
             non_edge_columns: Fixed::new(&neighbourhoods, features, &non_edges),
             non_edges,
@@ -129,7 +129,7 @@ impl Evidence {
             |pair| [posterior.row(ends[pair][1] as usize)],
             |pair| odds_of_agreement(posterior, ends[pair]),
         );
-        each(out, |_, odds| ln(f64::from(odds)) as f32);
+        each(out, |_, odds| logit(odds));
         let slopes = self.refit(out);
         self.keys.resize(pairs.len(), 0);
         let (agreement, columns) = (&*out, &self.edges);
@@ -146,19 +146,19 @@ impl Evidence {
 
     /// Fits edges against non-edges and gives the slope of the score by each column as it is, not standardised.
     fn refit(&mut self, agreement: &[f32]) -> [f64; COLUMNS] {
-        let edges = agreement.len().div_ceil(self.stride);
+        let (edges, all) = (self.sampled, agreement.len());
         self.sample.resize(edges + self.non_edges.len(), [0.0; COLUMNS]);
-        let (stride, posterior) = (self.stride, &self.posterior);
+        let posterior = &self.posterior;
         let (columns, non_edges, non_columns) = (&self.edges, &self.non_edges, &self.non_edge_columns);
         rows(&mut self.sample, 1, PIECE, |first, piece| {
             for (within, row) in piece.iter_mut().enumerate() {
                 let place = first + within;
                 *row = if place < edges {
-                    columns.row(agreement[place * stride], place * stride)
+                    let pair = place * all / edges;
+                    columns.row(agreement[pair], pair)
                 } else {
                     let place = place - edges;
-                    let odds = odds_of_agreement(posterior, non_edges[place]);
-                    non_columns.row(ln(f64::from(odds)) as f32, place)
+                    non_columns.row(logit(odds_of_agreement(posterior, non_edges[place])), place)
                 };
             }
         });
@@ -186,7 +186,13 @@ impl Evidence {
     }
 }
 
-/// a / (1 − a) of the agreement a of two nodes. Its logarithm is the logit.
+/// The logarithm of odds.
+#[inline(always)]
+fn logit(odds: f32) -> f32 {
+    ln(f64::from(odds)) as f32
+}
+
+/// a / (1 − a) of the agreement a of two nodes.
 #[inline(always)]
 fn odds_of_agreement(posterior: &Posterior, [i, j]: [u32; 2]) -> f32 {
     let agreement = posterior.agreement(i as usize, j as usize).clamp(LEAST, 1.0 - LEAST);

@@ -52,7 +52,12 @@ impl Difficulty {
         })
     }
 
-    /// Writes 1 − κ of every pair.
+    /// Whether the kernel of these settings fits the evidence at every update.
+    pub(crate) fn fits(config: &CurriculumConfig) -> bool {
+        config.order != Order::Random && config.kernel == Kernel::Evidence
+    }
+
+    /// Writes 1 − κ of every pair. Nothing changes where the feedback is refused.
     pub(crate) fn gaps(
         &mut self,
         nodes: usize,

@@ -74,7 +74,7 @@ fn a_state_that_does_not_fit_is_refused_and_changes_nothing() {
     let graph = undirected(90, 300, 5);
     let mut curriculum = run(&graph, &CurriculumConfig::edgepace(), 150);
     let state = curriculum.save();
-    let damages: [(&str, Damage); 9] = [
+    let damages: [(&str, Damage); 10] = [
         ("config", |state| state.config.beta = 2.0),
         ("epochs or seed", |state| state.seed += 1),
         ("epochs or seed", |state| state.epochs += 1),
@@ -83,6 +83,7 @@ fn a_state_that_does_not_fit_is_refused_and_changes_nothing() {
         ("gaps", |state| state.gaps[3] = f32::NAN),
         ("lambda", |state| state.lambda = -1.0),
         ("times_in", |state| state.times_in[0] = 1000),
+        ("evidence", |state| state.evidence = None),
         ("evidence", |state| state.evidence.as_mut().unwrap().jaccard = f64::INFINITY),
     ];
     for (part, damage) in damages {

@@ -46,7 +46,7 @@ const OWN_CACHE: usize = 256 * 1024;
 
 /// out_i = finish(start_i + Σ_e v_e · dense[column_e]), the entries of a row in their stored order.
 ///
-/// Shapes: `dense` columns × `width`, `out` rows × `width`. Cost: 2 · entries · width flops; one row of `dense`
+/// Shapes: `dense` columns × `width`, `out` rows × `width`. Cost, if all rows are made: 2 · entries · width flops; one row of `dense`
 /// is gathered per entry. Each output row is summed by one thread.
 pub(crate) fn spmm<T: Real>(
     threads: &Threads,

@@ -239,6 +239,7 @@ impl<T: Real> Convolution<T> for Pna<T> {
         let statistics = ensure(&mut self.statistics, nodes * STATISTICS * width);
         let edges = (Csr { only, ..structure.in_edges() }, structure.degrees());
         segment_statistics(threads, edges, source, width, statistics);
+        // Rows that were not made are shifted too, and never read.
         Self::shift(threads, structure, (target, width), statistics, false);
 
         let units = ensure(&mut self.units, nodes * self.outputs);

@@ -138,8 +138,7 @@ impl<T: Real> Propagated<T> {
                 let mixed = ensure(mixed, input.rows * input.columns);
                 if !(input.constant && *version == Some(structure.version())) {
                     let panels = &mut self.scratch.panels;
-                    // What is kept may be asked for by others, and is whole.
-                    let only = only.filter(|_| !input.constant);
+                    debug_assert!(only.is_none() || !input.constant, "what is kept is whole");
                     structure.propagate(threads, panels, (rows, input.columns), mixed, Finish::Keep, only);
                     *version = Some(structure.version());
                 }

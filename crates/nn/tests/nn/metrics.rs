@@ -21,7 +21,7 @@ use edgepace_graph::{Classes, DenseFeatures, Graph, GraphError, Labels, ManyLabe
 use edgepace_nn::{Backbone, Model, ModelConfig, NnError, roc_auc};
 
 use crate::shared::{Draws, Shape};
-use crate::support::{Kind, Problem, logits, one_thread, randomise, small_config};
+use crate::support::{Kind, Problem, logits, one_thread, randomise};
 
 const TRUTH: [u32; 10] = [0, 1, 2, 2, 1, 0, 3, 1, 0, 2];
 const FOUND: [u32; 10] = [0, 2, 2, 1, 1, 0, 0, 1, 2, 2];
@@ -92,16 +92,16 @@ fn of_equal_logits_the_first_is_predicted() {
 #[test]
 fn a_score_of_some_nodes_is_that_of_a_whole_evaluation() {
     let nodes = [0, 3, 17, 21, 40, 58];
-    // Inputs narrower and wider than the hidden layer: they are propagated before or after the map.
-    for (kind, columns) in [Kind::Classes, Kind::Many].into_iter().flat_map(|kind| [(kind, 3), (kind, 40)]) {
-        let mut draws = Draws::new(columns as u64);
+    // Hidden layers narrower and wider than the output: the second layer propagates before or after its map.
+    for (kind, hidden) in [Kind::Classes, Kind::Many].into_iter().flat_map(|kind| [(kind, 6), (kind, 24)]) {
+        let mut draws = Draws::new(hidden as u64);
         let graph = Shape::TwinsApart.graph(60, 150, &mut draws);
         let weights = Shape::TwinsApart.weights(&graph, &mut draws);
-        let problem = Problem::on(graph, weights, columns, kind, &mut draws);
+        let problem = Problem::on(graph, weights, 5, kind, &mut draws);
         for backbone in Backbone::ALL {
             for features in [problem.dense(), problem.sparse()] {
-                let fresh =
-                    || -> Model<f32> { problem.model(&features, &small_config(backbone), &one_thread()) };
+                let config = ModelConfig { hidden, ..ModelConfig::new(backbone) };
+                let fresh = || -> Model<f32> { problem.model(&features, &config, &one_thread()) };
                 let (mut whole, mut part) = (fresh(), fresh());
                 let mut distinct = std::collections::BTreeSet::new();
                 for seed in 0..20 {
@@ -114,7 +114,7 @@ fn a_score_of_some_nodes_is_that_of_a_whole_evaluation() {
                     };
                     let expected = expected.unwrap().unwrap();
                     distinct.insert(expected.to_bits());
-                    let claim = format!("{backbone:?} {kind:?} of {columns} features, seed {seed}");
+                    let claim = format!("{backbone:?} {kind:?} with {hidden} units, seed {seed}");
                     assert_eq!(part.score(&problem.labels, &nodes).unwrap(), Some(expected), "{claim}");
                     if seed % 2 == 0 {
                         assert_eq!(logits(&mut part), logits(&mut whole), "{claim}: all, after a few");
