@@ -127,7 +127,8 @@ def document(kept: dict) -> tuple[str, bool]:
         tests = {method: [one["test"] for one in ones] for method, ones in runs.items()}
         cells = [spread(tests[method]) if method in tests else "" for method in METHODS]
         for ours in ("edgepace", "auto"):
-            paired = [a - b for a, b in zip(tests.get(ours, []), tests.get("vanilla", []), strict=True)]
+            plain = {one["seed"]: one["test"] for one in runs.get("vanilla", [])}
+            paired = [one["test"] - plain[one["seed"]] for one in runs.get(ours, []) if one["seed"] in plain]
             cells.append(("+" if statistics.fmean(paired) >= 0 else "") + spread(paired) if paired else "")
         bars = verdicts(row, tests)
         met &= all(ok for _, ok in bars)
