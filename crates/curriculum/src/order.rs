@@ -2,14 +2,15 @@
 
 use edgepace_graph::random::{Purpose, Stream};
 
-use crate::parallel::sort;
+/// Bits of a digit of [`sort`], and their places: three digits are the upper half of a key.
+const DIGIT: u32 = 11;
+const PLACES: [u32; 3] = [32, 32 + DIGIT, 32 + 2 * DIGIT];
 
 /// Sets `gaps[i]` = 1 − rank/n for the rank of `keys[i]`'s upper half, 1 being the lowest; equal ones share their mean rank.
 ///
-/// The lower half of a key is the position i, which makes keys distinct: the result does not depend on threads. The keys
-/// are left sorted.
-pub(crate) fn gaps_by_rank(keys: &mut [u64], gaps: &mut [f32]) {
-    sort(keys);
+/// The lower half of a key is the position i. The keys are left sorted; `scratch` is any memory.
+pub(crate) fn gaps_by_rank(keys: &mut Vec<u64>, scratch: &mut Vec<u64>, gaps: &mut [f32]) {
+    sort(keys, scratch);
     let n = keys.len() as f64;
     let mut start = 0;
     while start < keys.len() {
@@ -24,6 +25,28 @@ pub(crate) fn gaps_by_rank(keys: &mut [u64], gaps: &mut [f32]) {
             gaps[key as u32 as usize] = (1.0 - rank / n) as f32;
         }
         start = end;
+    }
+}
+
+/// Sorts by the upper halves; equal ones stay in their order. By digits from the last to the first, two passes for each.
+fn sort(keys: &mut Vec<u64>, scratch: &mut Vec<u64>) {
+    let digit = |key: u64, place: u32| (key >> place) as usize & ((1 << DIGIT) - 1);
+    scratch.resize(keys.len(), 0);
+    for place in PLACES {
+        let mut next = [0_usize; 1 << DIGIT];
+        for &key in &*keys {
+            next[digit(key, place)] += 1;
+        }
+        let mut before = 0;
+        for count in &mut next {
+            before += std::mem::replace(count, before);
+        }
+        for &key in &*keys {
+            let next = &mut next[digit(key, place)];
+            scratch[*next] = key;
+            *next += 1;
+        }
+        std::mem::swap(keys, scratch);
     }
 }
 
@@ -57,12 +80,26 @@ mod tests {
         let scores = [3.0, -1.5, 3.0, 0.0, -0.0, -7.0, f32::INFINITY, 1e-30];
         let mut keys: Vec<u64> = scores.iter().enumerate().map(|(i, &s)| key(s, i)).collect();
         let mut gaps = vec![0.0; scores.len()];
-        gaps_by_rank(&mut keys, &mut gaps);
+        gaps_by_rank(&mut keys, &mut Vec::new(), &mut gaps);
+        assert!(keys.is_sorted());
         for (i, &score) in scores.iter().enumerate() {
             let below = scores.iter().filter(|&&s| s < score).count() as f32;
             let equal = scores.iter().filter(|&&s| s == score).count() as f32;
             let kappa = (below + f32::midpoint(equal, 1.0)) / scores.len() as f32;
             assert!((1.0 - gaps[i] - kappa).abs() < 1e-6, "{i}: {} {kappa}", 1.0 - gaps[i]);
+        }
+    }
+
+    #[test]
+    fn digits_sort_as_comparisons_do() {
+        let stream = Stream::new(5, Purpose::Benchmark, 0);
+        for count in [0, 1, 2, 5000] {
+            let score = |i: usize| f32::from_bits(stream.word(i as u64 / 3) as u32);
+            let mut keys: Vec<u64> = (0..count).map(|i| key(score(i), i)).collect();
+            let mut expected = keys.clone();
+            expected.sort_unstable();
+            sort(&mut keys, &mut vec![7; 3]);
+            assert_eq!(keys, expected);
         }
     }
 

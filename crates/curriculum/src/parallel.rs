@@ -127,12 +127,3 @@ pub(crate) fn all(values: &[f32], holds: impl Fn(f32) -> bool + Sync + Send) -> 
     let whole = |piece: &[f32]| piece.iter().fold(true, |so_far, &value| so_far & holds(value));
     if in_pool() { values.par_chunks(8 * PIECE).all(whole) } else { values.chunks(8 * PIECE).all(whole) }
 }
-
-/// Sorts in place; keys have to be distinct for the result to be the same on any number of threads.
-pub(crate) fn sort(keys: &mut [u64]) {
-    if in_pool() {
-        keys.par_sort_unstable();
-    } else {
-        keys.sort_unstable();
-    }
-}

@@ -83,6 +83,7 @@ pub(crate) struct Evidence {
     /// The rows of the fit: edges, then non-edges.
     sample: Vec<[f32; COLUMNS]>,
     keys: Vec<u64>,
+    sorted: Vec<u64>,
     logistic: Logistic,
     fit: Option<EvidenceFit>,
 }
@@ -107,6 +108,7 @@ impl Evidence {
             posterior: Posterior::default(),
             sample: Vec::new(),
             keys: Vec::new(),
+            sorted: Vec::new(),
             logistic: Logistic::default(),
             fit: None,
         })
@@ -141,7 +143,7 @@ impl Evidence {
             }
             key(score as f32, pair)
         });
-        gaps_by_rank(&mut self.keys, out);
+        gaps_by_rank(&mut self.keys, &mut self.sorted, out);
     }
 
     /// Fits edges against non-edges and gives the slope of the score by each column as it is, not standardised.
