@@ -97,6 +97,22 @@ def spread(values: list[float]) -> str:
     return f"{mean:.1f} ± {statistics.stdev(values):.1f}" if len(values) > 1 else f"{mean:.1f}"
 
 
+def kept_runs(file: Path) -> dict:
+    """What earlier runs of a table left behind."""
+    try:
+        return json.loads(file.read_text()) if file.exists() else {}
+    except ValueError as error:
+        print(f"error: {file}: {error}: mend it, or remove it to run everything again", file=sys.stderr)
+        sys.exit(2)
+
+
+def keep(file: Path, kept: dict) -> None:
+    """Replaces the file in one step: a run that is killed leaves it as it was."""
+    fresh = file.with_suffix(".part")
+    fresh.write_text(json.dumps(kept, indent=1))
+    fresh.replace(file)
+
+
 def notes(table: str) -> str:
     """What there is to say about a table beside its figures."""
     file = ROOT / "docs" / "results" / f"{table}-notes.md"
@@ -160,7 +176,7 @@ def main() -> int:
     if not PROGRAM.exists():
         print("error: no target/release/edgepace: run `cargo build --release`", file=sys.stderr)
         return 2
-    kept = json.loads(KEPT.read_text()) if KEPT.exists() else {}
+    kept = kept_runs(KEPT)
     for row in rows():
         if args.only and row.name not in args.only:
             continue
@@ -174,7 +190,7 @@ def main() -> int:
                 return 2
             # After every cell: hours of work are not lost to an interrupted run.
             kept.setdefault(row.name, {})[method] = runs
-            KEPT.write_text(json.dumps(kept, indent=1, sort_keys=True))
+            keep(KEPT, kept)
             print(f"{row.name:20} {method:14} {spread([one['test'] for one in runs])}", file=sys.stderr, flush=True)
     text, met = document(kept)
     KEPT.with_suffix(".md").write_text(text)

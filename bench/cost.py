@@ -19,7 +19,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from accuracy import PROGRAM, ROOT, notes
+from accuracy import PROGRAM, ROOT, keep, kept_runs, notes
 
 WORK = ROOT / "bench" / "work"
 PYTHON = ROOT / "bench" / ".venv" / "bin" / "python"
@@ -161,48 +161,48 @@ def main() -> int:
         print("error: no target/release/edgepace: run `cargo build --release`", file=sys.stderr)
         return 2
     data = args.data.resolve()
-    kept = json.loads(KEPT.read_text()) if KEPT.exists() else {}
+    kept = kept_runs(KEPT)
     methods = kept.setdefault("methods", {})
 
     def asked(*graphs: str) -> list[str]:
         return [graph for graph in graphs if not args.graphs or graph in args.graphs]
 
-    def keep(part: str, graph: str, found: dict) -> None:
+    def add(part: str, graph: str, found: dict) -> None:
         kept.setdefault(part, {}).setdefault(graph, {}).update(found)
-        KEPT.write_text(json.dumps(kept, indent=1))
+        keep(KEPT, kept)
 
     try:
         if "curriculum" in args.parts:
             for graph in asked("synthetic", "cora", "computers"):
                 # Runs of a fifth of a second differ by half, so it takes many.
                 rounds, seeds = (2, 1) if graph == "computers" else (4, 5)
-                keep("methods", graph, compare(graph, ["rcl"], rounds * args.rounds, data, seeds))
+                add("methods", graph, compare(graph, ["rcl"], rounds * args.rounds, data, seeds))
         if "methods" in args.parts:
             for graph in asked("synthetic", "citeseer", "computers"):
                 rounds, seeds = (1, 1) if graph == "computers" else (2, 3)
                 found = compare(graph, [name for name in METHODS if name != "rcl"], rounds * args.rounds, data, seeds)
-                keep("methods", graph, {name: one for name, one in found.items() if name != "vanilla" or name not in methods.get(graph, {})})
+                add("methods", graph, {name: one for name, one in found.items() if name != "vanilla" or name not in methods.get(graph, {})})
         if "dense" in args.parts:
             found = compare("citeseer", ["pro-gnn"], args.rounds, data, 1)
-            keep("methods", "citeseer", {"pro-gnn": found["pro-gnn"]})
+            add("methods", "citeseer", {"pro-gnn": found["pro-gnn"]})
         if {"arxiv", "large"} & set(args.parts):
             WORK.mkdir(exist_ok=True)
             Path(GRAPHS["arxiv"]).unlink(missing_ok=True)
             subprocess.run([str(PROGRAM), "data", "save", ARXIV, "-o", GRAPHS["arxiv"]], check=True, capture_output=True)
         if "arxiv" in args.parts:
-            keep("methods", "arxiv", compare("arxiv", ["rcl"], args.rounds, data, 1))
+            add("methods", "arxiv", compare("arxiv", ["rcl"], args.rounds, data, 1))
         if "large" in args.parts:
             found = compare("arxiv", LARGE, 1, data, 1)
-            keep("methods", "arxiv", {name: one for name, one in found.items() if name != "vanilla"})
+            add("methods", "arxiv", {name: one for name, one in found.items() if name != "vanilla"})
         if "pyg" in args.parts:
             for graph in ("synthetic", "citeseer"):
-                keep("pyg", graph, pyg(graph, args.rounds, data))
+                add("pyg", graph, pyg(graph, args.rounds, data))
         if "evidence" in args.parts:
             kept["evidence"] = evidence()
     except (RuntimeError, subprocess.CalledProcessError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
-    KEPT.write_text(json.dumps(kept, indent=1))
+    keep(KEPT, kept)
     KEPT.with_suffix(".md").write_text(document(kept))
     return 0 if all(ok for _, ok in verdicts(kept)) else 1
 

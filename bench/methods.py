@@ -13,13 +13,12 @@ from __future__ import annotations
 
 import argparse
 import csv
-import json
 import os
 import statistics
 import sys
 from pathlib import Path
 
-from accuracy import PROGRAM, ROOT, notes, spread, train
+from accuracy import PROGRAM, ROOT, keep, kept_runs, notes, spread, train
 
 GRAPHS = {
     "synthetic-0.3": "synthetic:homophily=0.3",
@@ -93,7 +92,7 @@ def main() -> int:
     if not PROGRAM.exists():
         print("error: no target/release/edgepace: run `cargo build --release`", file=sys.stderr)
         return 2
-    kept = json.loads(KEPT.read_text()) if KEPT.exists() else {}
+    kept = kept_runs(KEPT)
     for graph in args.graphs:
         for method in args.methods:
             if len(kept.get(method, {}).get(graph, [])) >= args.seeds and not args.again:
@@ -105,7 +104,7 @@ def main() -> int:
                 return 2
             # After every cell: hours of work are not lost to an interrupted run.
             kept.setdefault(method, {})[graph] = runs
-            KEPT.write_text(json.dumps(kept, indent=1, sort_keys=True))
+            keep(KEPT, kept)
             print(f"{graph:18} {method:18} {spread([run['test'] for run in runs])}", file=sys.stderr, flush=True)
     KEPT.with_suffix(".md").write_text(document(kept, "DATA"))
     return 0

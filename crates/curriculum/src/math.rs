@@ -17,24 +17,25 @@ pub(crate) fn exp(x: f64) -> f64 {
     let k = shifted - ROUND;
     let r = (clamped - k * LN2_HIGH) - k * LN2_LOW;
     // |r| ≤ ln 2 / 2: the Taylor series ends below the last place after r^13.
-    let mut sum = 1.0 / 6_227_020_800.0;
-    for inverse in [
-        1.0 / 479_001_600.0,
-        1.0 / 39_916_800.0,
-        1.0 / 3_628_800.0,
-        1.0 / 362_880.0,
-        1.0 / 40_320.0,
-        1.0 / 5_040.0,
-        1.0 / 720.0,
-        1.0 / 120.0,
-        1.0 / 24.0,
-        1.0 / 6.0,
-        0.5,
-        1.0,
-        1.0,
-    ] {
-        sum = sum * r + inverse;
-    }
+    let sum = polynomial(
+        r,
+        [
+            1.0 / 6_227_020_800.0,
+            1.0 / 479_001_600.0,
+            1.0 / 39_916_800.0,
+            1.0 / 3_628_800.0,
+            1.0 / 362_880.0,
+            1.0 / 40_320.0,
+            1.0 / 5_040.0,
+            1.0 / 720.0,
+            1.0 / 120.0,
+            1.0 / 24.0,
+            1.0 / 6.0,
+            0.5,
+            1.0,
+            1.0,
+        ],
+    );
     let scale = f64::from_bits((shifted.to_bits().wrapping_add(1023)) << 52);
     if x < -708.0 { 0.0 } else { sum * scale }
 }
@@ -54,23 +55,19 @@ pub(crate) fn ln(x: f64) -> f64 {
     let m = f64::from_bits(x.to_bits().wrapping_sub(biased << 52).wrapping_add(ONE));
     // ln m = 2 artanh s, |s| ≤ 0.172: the series ends below the last place after s^21.
     let s = (m - 1.0) / (m + 1.0);
-    let z = s * s;
-    let mut sum = 1.0 / 21.0;
-    for inverse in [
-        1.0 / 19.0,
-        1.0 / 17.0,
-        1.0 / 15.0,
-        1.0 / 13.0,
-        1.0 / 11.0,
-        1.0 / 9.0,
-        1.0 / 7.0,
-        1.0 / 5.0,
-        1.0 / 3.0,
-        1.0,
-    ] {
-        sum = sum * z + inverse;
-    }
+    let odd = [21.0, 19.0, 17.0, 15.0, 13.0, 11.0, 9.0, 7.0, 5.0, 3.0, 1.0];
+    let sum = polynomial(s * s, odd.map(|power| 1.0 / power));
     k * LN2_HIGH + (2.0 * s * sum + k * LN2_LOW)
+}
+
+/// Σ a_i x^i, given the highest coefficient first.
+#[inline(always)]
+fn polynomial<const N: usize>(x: f64, coefficients: [f64; N]) -> f64 {
+    let mut sum = coefficients[0];
+    for coefficient in &coefficients[1..] {
+        sum = sum * x + coefficient;
+    }
+    sum
 }
 
 /// σ(x) = 1 / (1 + e^−x).

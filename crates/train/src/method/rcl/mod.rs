@@ -51,6 +51,7 @@ pub(super) fn make(config: &RunConfig, seed: u64) -> Result<Box<dyn Method>, Tra
 fn settings(config: &RunConfig) -> Result<CurriculumConfig, TrainError> {
     let preset = CurriculumConfig::preset(config.preset.as_deref().unwrap_or(PRESETS[0]))?;
     let asked = config.settings_over(&preset)?;
+    asked.check()?;
     let settings = changed(&config.method, asked.clone());
     let (asked, given) = (to_table(&asked)?, to_table(&settings)?);
     // An ablation would not be what its name says if its own setting could be changed.
