@@ -31,7 +31,7 @@ GRAPHS = {
     "photo + 100 %": "photo --noise fake=1.0",
 }
 # Those with several settings come a second time with settings searched on validation, as their authors tune them.
-SEARCHED = ["gnn-svd", "pro-gnn", "pro-gnn-sparse", "clnode", "node-linear", "node-root"]
+SEARCHED = ["rcl", "gnn-svd", "pro-gnn", "pro-gnn-sparse", "clnode", "node-linear", "node-root"]
 ORDER = """mlp vanilla rcl auto gnn-svd pro-gnn pro-gnn-sparse neural-sparse ptdnet clnode node-linear node-root
 curriculum-linear curriculum-root random random-linear random-root rcl-no-appearance rcl-no-confidence rcl-no-pretrain
 prune-features prune-overlap""".split()

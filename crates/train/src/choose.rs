@@ -34,7 +34,7 @@ pub(crate) fn candidates(config: &RunConfig) -> Option<Candidates> {
 }
 
 /// Trains the candidates in turn and keeps the best on validation. Where the best has no edge report, that of the best
-/// of those that have one goes with it. A vanilla candidate is the warm start of those after it.
+/// of those that have one goes with it. A vanilla candidate is the warm start of those after it; without one, the first warm start is.
 pub(crate) fn run(
     dataset: &Dataset,
     split: &Split,
@@ -67,35 +67,46 @@ pub(crate) fn search(
     listener: &mut dyn Listener,
 ) -> Result<Trained, TrainError> {
     let method = method::find(&config.method)?;
-    let defaults = method.defaults()?;
+    let defaults = (method.defaults)(config)?;
     let open = |setting: &&Setting| !setting.search.is_empty() && !config.settings.contains_key(setting.name);
     let mut settings: Vec<&Setting> = method.settings.iter().filter(open).collect();
     if split.validation().is_empty() {
         settings.clear();
     }
-    let others = |setting: &Setting| -> Vec<Value> {
+    // What is the default already was tried first, and what the method refuses is not for it to try.
+    let trials = |base: &RunConfig, setting: &Setting| -> Vec<RunConfig> {
         let default = defaults.get(setting.name);
-        let values = setting.search.iter().map(|&value| match default {
-            Some(Value::Integer(_)) => Value::Integer(value as i64),
-            _ => Value::Float(value),
+        let others = setting.trials().filter(|value| default.is_none_or(|default| !same(value, default)));
+        let configs = others.map(|value| {
+            let mut config = base.clone();
+            config.settings.insert(setting.name.to_owned(), value);
+            config
         });
-        values.filter(|value| Some(value) != default).collect()
+        configs.filter(|config| method::make(config, seed).is_ok()).collect()
     };
-    let of = 1 + settings.iter().map(|setting| others(setting).len()).sum::<usize>();
-    let mut choice = Choice::new(of, (dataset, split, seed, threads), listener);
     let config = RunConfig { search: false, ..config.clone() };
+    let of = 1 + settings.iter().map(|setting| trials(&config, setting).len()).sum::<usize>();
+    let mut choice = Choice::new(of, (dataset, split, seed, threads), listener);
     let mut going_on = choice.consider(method.name, "the defaults".to_owned(), config.clone())?;
     for setting in settings {
         let base = choice.best.as_ref().map_or_else(|| config.clone(), |best| best.config.clone());
-        for value in others(setting) {
-            let mut config = base.clone();
-            config.settings.insert(setting.name.to_owned(), value);
-            let label =
-                config.settings.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>();
-            going_on = going_on && choice.consider(method.name, label.join(" "), config)?;
+        for config in trials(&base, setting) {
+            let label = config.settings.iter().map(|(name, value)| match value {
+                Value::String(word) => format!("{name}={word}"),
+                value => format!("{name}={value}"),
+            });
+            let label = label.collect::<Vec<_>>().join(" ");
+            going_on = going_on && choice.consider(method.name, label, config)?;
         }
     }
     choice.made()
+}
+
+/// Whether two values mean the same; 1 is 1.0.
+fn same(one: &Value, other: &Value) -> bool {
+    let number =
+        |value: &Value| value.as_float().or_else(|| value.as_integer().map(|integer| integer as f64));
+    one == other || number(one).is_some_and(|value| number(other) == Some(value))
 }
 
 /// The best so far.
@@ -133,8 +144,7 @@ impl<'a> Choice<'a> {
             !stopped
         };
         let (dataset, split, seed, threads) = self.material;
-        let mut trained =
-            run_one(dataset, split, config, seed, threads, self.pretrained.clone(), &mut watch)?;
+        let mut trained = run_one(dataset, split, config, seed, threads, &mut self.pretrained, &mut watch)?;
         trained.result.chosen = Some(label);
         self.seconds += trained.result.seconds + trained.result.warm_start_seconds;
         if is_vanilla {

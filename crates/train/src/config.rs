@@ -163,7 +163,7 @@ impl RunConfig {
 }
 
 /// A value as one types it: a number, true or false, or else text.
-fn literal(text: &str) -> Value {
+pub(crate) fn literal(text: &str) -> Value {
     if let Ok(integer) = text.parse::<i64>() {
         Value::Integer(integer)
     } else if let Ok(float) = text.parse::<f64>() {

@@ -81,23 +81,24 @@ pub fn run(
     config.features = method::preparation(&config, dataset.features());
     threads.run(|| match choose::candidates(&config) {
         None if config.search => choose::search(dataset, split, &config, seed, threads, listener),
-        None => run_one(dataset, split, config, seed, threads, None, listener),
+        None => run_one(dataset, split, config, seed, threads, &mut None, listener),
         Some(candidates) => choose::run(dataset, split, candidates, seed, threads, listener),
     })
 }
 
-/// One run of one method. `pretrained` are the parameters of a vanilla model at its best epoch, where there is one already.
+/// One run of one method. `pretrained` are the parameters of a vanilla model at its best epoch, where there is one already; those
+/// of a warm start are left there for the next run.
 pub(crate) fn run_one(
     dataset: &Dataset,
     split: &Split,
     config: RunConfig,
     seed: u64,
     threads: &Threads,
-    pretrained: Option<Vec<f32>>,
+    pretrained: &mut Option<Vec<f32>>,
     listener: &mut dyn Listener,
 ) -> Result<Trained, TrainError> {
     let mut session = Session::new(dataset, split, &config, seed, threads)?;
-    session.pretrained = pretrained;
+    session.pretrained = pretrained.take();
     let mut method = method::make(&config, seed)?;
     let begin = Instant::now();
     method.start(&mut session, listener)?;
@@ -121,6 +122,7 @@ pub(crate) fn run_one(
         peak_bytes: peak_bytes(),
         edges_history: fitted.edges_history,
     };
+    *pretrained = session.pretrained.take();
     drop(session);
     let edges = method.edges();
     Ok(Trained { result, best, edges, config })

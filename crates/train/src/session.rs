@@ -99,13 +99,14 @@ impl<'a> Session<'a> {
     /// # Errors
     /// As training.
     pub fn warm_start(&mut self, listener: &mut dyn Listener) -> Result<Vec<f32>, TrainError> {
-        if let Some(pretrained) = self.pretrained.take() {
-            return Ok(pretrained);
+        if let Some(pretrained) = &self.pretrained {
+            return Ok(pretrained.clone());
         }
         let begin = Instant::now();
         let fitted = fit(self, &mut Vanilla, Phase::WarmStart, listener)?;
         self.restart()?;
         self.warm_start_seconds += begin.elapsed().as_secs_f64();
+        self.pretrained = Some(fitted.best.parameters.clone());
         Ok(fitted.best.parameters)
     }
 

@@ -57,7 +57,7 @@ struct DescribedSetting {
     /// None: unset.
     default: Option<Value>,
     meaning: &'static str,
-    search: &'static [f64],
+    search: Vec<Value>,
 }
 
 impl Described {
@@ -67,7 +67,7 @@ impl Described {
             name: setting.name,
             default: defaults.get(setting.name).cloned(),
             meaning: setting.meaning,
-            search: setting.search,
+            search: setting.trials().collect(),
         });
         Ok(Self {
             name: method.name,
@@ -105,7 +105,7 @@ fn page(method: &Described) -> String {
     let columns = ["setting", "default", "try", "meaning"];
     let mut table = Table::new(&columns.map(|name| (name, Align::Left)));
     for setting in &method.settings {
-        let search: Vec<String> = setting.search.iter().map(ToString::to_string).collect();
+        let search: Vec<String> = setting.search.iter().map(shown).collect();
         table.row([
             setting.name.to_owned(),
             setting.default.as_ref().map_or_else(|| "unset".into(), shown),

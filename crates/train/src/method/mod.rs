@@ -15,10 +15,10 @@ use std::sync::Arc;
 use edgepace_graph::{Dataset, Features, Graph};
 use edgepace_nn::{Backbone, Layers, StructureId};
 use serde::Serialize;
-use toml::Table;
+use toml::{Table, Value};
 
 use crate::choose::Candidates;
-use crate::config::{RunConfig, to_table};
+use crate::config::{RunConfig, literal, to_table};
 use crate::error::TrainError;
 use crate::event::Listener;
 use crate::memory::available_bytes;
@@ -166,12 +166,24 @@ pub struct Setting {
     pub name: &'static str,
     /// What it means and which values are legal.
     pub meaning: &'static str,
-    /// Values worth trying, the choice being made on validation; empty where a search is not worth its time.
-    pub search: &'static [f64],
+    /// Values worth trying, as `--set` takes them, the choice being made on validation; empty where a search is not worth its time.
+    pub search: &'static [&'static str],
 }
 
-/// The defaults of a method's settings, as TOML has them.
-type Defaults = fn() -> Result<Table, TrainError>;
+impl Setting {
+    /// One that is not worth a search.
+    const fn fixed(name: &'static str, meaning: &'static str) -> Self {
+        Self { name, meaning, search: &[] }
+    }
+
+    /// The values worth trying.
+    pub fn trials(&self) -> impl Iterator<Item = Value> {
+        self.search.iter().map(|text| literal(text))
+    }
+}
+
+/// The settings of a config's method where the config sets none, as TOML has them.
+type Defaults = fn(&RunConfig) -> Result<Table, TrainError>;
 
 /// The bytes that a run of a method needs beside what plain training does.
 type Memory = fn(&Dataset, &RunConfig) -> u64;
@@ -195,7 +207,7 @@ pub struct MethodInfo {
     /// Its settings.
     pub settings: &'static [Setting],
     #[serde(skip)]
-    defaults: Defaults,
+    pub(crate) defaults: Defaults,
     #[serde(skip)]
     memory: Option<Memory>,
     #[serde(skip)]
@@ -210,7 +222,7 @@ impl MethodInfo {
     /// # Errors
     /// A default that TOML cannot write.
     pub fn defaults(&self) -> Result<Table, TrainError> {
-        (self.defaults)()
+        (self.defaults)(&RunConfig { method: self.name.into(), ..RunConfig::default() })
     }
 }
 
@@ -225,14 +237,14 @@ const PLAIN: MethodInfo = MethodInfo {
     presets: &[],
     orders_edges: false,
     settings: &[],
-    defaults: || Ok(Table::new()),
+    defaults: |_| Ok(Table::new()),
     memory: None,
     candidates: None,
     make: |_, _| Ok(Box::new(Vanilla)),
 };
 
-/// The curriculum over edges, and the same without one of its parts; `defaults` are of the method of the same name.
-const fn curriculum(name: &'static str, summary: &'static str, defaults: Defaults) -> MethodInfo {
+/// The curriculum over edges, and the same without one of its parts.
+const fn curriculum(name: &'static str, summary: &'static str) -> MethodInfo {
     MethodInfo {
         name,
         backbones: GRAPH_BACKBONES,
@@ -240,7 +252,7 @@ const fn curriculum(name: &'static str, summary: &'static str, defaults: Default
         presets: rcl::SINGLE_PRESETS,
         orders_edges: true,
         settings: rcl::SETTINGS,
-        defaults,
+        defaults: rcl::defaults,
         make: rcl::make,
         ..PLAIN
     }
@@ -280,16 +292,12 @@ pub const METHODS: &[MethodInfo] = &[
     MethodInfo {
         presets: rcl::PRESETS,
         candidates: Some(rcl::candidates),
-        ..curriculum("rcl", "Relational Curriculum Learning: well-expected edges first", || {
-            rcl::defaults("rcl")
-        })
+        ..curriculum("rcl", "Relational Curriculum Learning: well-expected edges first")
     },
     MethodInfo {
         presets: &[AUTO],
         candidates: Some(rcl::candidates),
-        ..curriculum(AUTO, "the best on validation of mlp, vanilla and presets of rcl", || {
-            rcl::defaults("rcl")
-        })
+        ..curriculum(AUTO, "the best on validation of mlp, vanilla and presets of rcl")
     },
     MethodInfo {
         orders_edges: false,
@@ -319,13 +327,13 @@ pub const METHODS: &[MethodInfo] = &[
     structure_learning(
         "neural-sparse",
         "NeuralSparse: each node learns which k neighbours to keep",
-        (neural_sparse::SETTINGS, || to_table(&neural_sparse::Settings::default())),
+        (neural_sparse::SETTINGS, |_| to_table(&neural_sparse::Settings::default())),
         neural_sparse::make,
     ),
     structure_learning(
         "ptdnet",
         "PTDNet: each layer learns gates on its edges",
-        (ptdnet::SETTINGS, || to_table(&ptdnet::Settings::default())),
+        (ptdnet::SETTINGS, |_| to_table(&ptdnet::Settings::default())),
         ptdnet::make,
     ),
     node_curriculum(
@@ -348,20 +356,14 @@ pub const METHODS: &[MethodInfo] = &[
     ),
     pruning("prune-features", "plain training without edges of dissimilar ends", prune::make_features),
     pruning("prune-overlap", "plain training without edges of few common neighbours", prune::make_overlap),
-    curriculum("curriculum-linear", "rcl whose edges grow with t", || rcl::defaults("curriculum-linear")),
-    curriculum("curriculum-root", "rcl whose edges grow with √t", || rcl::defaults("curriculum-root")),
-    curriculum("random", "rcl with edges in random order", || rcl::defaults("random")),
-    curriculum("random-linear", "random order, edges grow with t", || rcl::defaults("random-linear")),
-    curriculum("random-root", "random order, edges grow with √t", || rcl::defaults("random-root")),
-    curriculum("rcl-no-appearance", "rcl without ψ, how often an edge was in", || {
-        rcl::defaults("rcl-no-appearance")
-    }),
-    curriculum("rcl-no-confidence", "rcl without ρ, how sure a node is", || {
-        rcl::defaults("rcl-no-confidence")
-    }),
-    curriculum("rcl-no-pretrain", "rcl from isolated nodes, without a warm start", || {
-        rcl::defaults("rcl-no-pretrain")
-    }),
+    curriculum("curriculum-linear", "rcl whose edges grow with t"),
+    curriculum("curriculum-root", "rcl whose edges grow with √t"),
+    curriculum("random", "rcl with edges in random order"),
+    curriculum("random-linear", "random order, edges grow with t"),
+    curriculum("random-root", "random order, edges grow with √t"),
+    curriculum("rcl-no-appearance", "rcl without ψ, how often an edge was in"),
+    curriculum("rcl-no-confidence", "rcl without ρ, how sure a node is"),
+    curriculum("rcl-no-pretrain", "rcl from isolated nodes, without a warm start"),
 ];
 
 /// The method of that name.

@@ -37,7 +37,7 @@ struct PruneConfig {
 pub(super) const SETTINGS: &[Setting] = &[Setting {
     name: "drop",
     meaning: "share of edges that is dropped, in [0, 1]; unset: the best on validation of 0, 0.1, …, 0.9",
-    search: &[0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9],
+    search: &["0", "0.1", "0.2", "0.3", "0.4", "0.5", "0.6", "0.7", "0.8", "0.9"],
 }];
 
 /// The shares that are chosen among. 0 is plain training, so that the rival is as strong as it can be.
@@ -54,7 +54,7 @@ const SHARES: [(&str, f64); 10] = [
     ("drop 0.9", 0.9),
 ];
 
-pub(super) fn defaults() -> Result<Table, TrainError> {
+pub(super) fn defaults(_: &RunConfig) -> Result<Table, TrainError> {
     to_table(&PruneConfig::default())
 }
 

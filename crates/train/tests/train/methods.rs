@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use edgepace_train::{METHODS, find_method};
+use edgepace_nn::Threads;
+use edgepace_train::{Event, METHODS, Phase, Trained, find_method, run};
 
 use crate::sets::{circle, config, small, trained};
 
@@ -162,6 +163,41 @@ fn a_search_keeps_the_best_on_validation_and_leaves_what_is_set() {
     let again = trained(&set, &searched.config, 2);
     assert_eq!(again.result.test, searched.result.test, "the settings that it names bring its result back");
     assert!(searched.result.chosen.is_some());
+}
+
+/// How many candidates a search has, how many epochs of warm start it makes, and what it keeps.
+fn searched(settings: &[(&str, &str)]) -> (usize, usize, Trained) {
+    let ((dataset, split), threads) = (small(), Threads::new(1).unwrap());
+    let (mut candidates, mut warm) = (0, 0);
+    let mut listener = |event: &Event| {
+        match event {
+            Event::Candidate { .. } => candidates += 1,
+            Event::Epoch { phase: Phase::WarmStart, .. } => warm += 1,
+            _ => {}
+        }
+        true
+    };
+    let config = config(&[settings, &[("search", "true"), ("epochs", "4")]].concat());
+    let trained = run(&dataset, &split, &config, 3, &threads, &mut listener).unwrap();
+    (candidates, warm, trained)
+}
+
+#[test]
+fn a_search_makes_one_warm_start_and_keeps_what_a_run_of_its_own_makes_of_the_same_settings() {
+    let (candidates, warm, kept) = searched(&[("method", "clnode")]);
+    assert_eq!((candidates, warm), (1 + 2 + 2 + 2 + 3, 4));
+    let alone = trained(&small(), &kept.config, 1);
+    assert!(alone.best.parameters == kept.best.parameters);
+}
+
+#[test]
+fn a_search_tries_what_differs_from_the_preset_and_what_the_method_takes() {
+    let (of_rcl, ..) = searched(&[("method", "rcl")]);
+    // The same number with another default, and one less where the name states ρ.
+    assert_eq!(searched(&[("method", "rcl"), ("preset", "posterior")]).0, of_rcl);
+    let (of_ablation, _, kept) = searched(&[("method", "rcl-no-confidence")]);
+    assert_eq!(of_ablation, of_rcl - 1);
+    assert!(!kept.config.settings.contains_key("confidence"));
 }
 
 #[test]

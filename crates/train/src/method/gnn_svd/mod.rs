@@ -72,27 +72,19 @@ pub(super) const SETTINGS: &[Setting] = &[
     Setting {
         name: "rank",
         meaning: "singular values that the reconstruction keeps, at least 1",
-        search: &[50.0, 100.0, 300.0],
+        search: &["50", "100", "300"],
     },
     Setting {
         name: "density",
         meaning: "entries that stay, as a multiple of the graph's edges, above 0",
-        search: &[1.0, 3.0],
+        search: &["1", "3"],
     },
-    Setting {
-        name: "threshold",
-        meaning: "entries not above this are dropped whatever the density, at least 0",
-        search: &[],
-    },
-    Setting {
-        name: "iterations",
-        meaning: "rounds of subspace iteration that find the singular vectors, at least 1",
-        search: &[],
-    },
+    Setting::fixed("threshold", "entries not above this are dropped whatever the density, at least 0"),
+    Setting::fixed("iterations", "rounds of subspace iteration that find the singular vectors, at least 1"),
 ];
 
 /// Their defaults.
-pub(super) fn defaults() -> Result<Table, TrainError> {
+pub(super) fn defaults(_: &RunConfig) -> Result<Table, TrainError> {
     to_table(&GnnSvdConfig::default())
 }
 

@@ -67,34 +67,28 @@ pub(super) const SETTINGS: &[Setting] = &[
     Setting {
         name: "k",
         meaning: "neighbours that each node keeps, 1 to 1000",
-        search: &[5.0, 10.0, 15.0, 30.0],
+        search: &["5", "10", "15", "30"],
     },
-    Setting {
-        name: "straight_through",
-        meaning: "train on the sample itself, with the gradient of its relaxation; otherwise on the relaxation",
-        search: &[],
-    },
+    Setting::fixed(
+        "straight_through",
+        "train on the sample itself, with the gradient of its relaxation; otherwise on the relaxation",
+    ),
     Setting {
         name: "temperature_rate",
         meaning: "r of the temperature max(floor, exp(−r · epoch)), at least 0",
-        search: &[0.01, 0.02, 0.05],
+        search: &["0.01", "0.02", "0.05"],
     },
-    Setting { name: "temperature_floor", meaning: "the lowest temperature, 0.01 to 10", search: &[] },
-    Setting {
-        name: "evaluation",
-        meaning: "`top`: the most probable subgraph; `average`: the share of samples that keep an edge",
-        search: &[],
-    },
-    Setting { name: "samples", meaning: "samples of evaluation `average`, 1 to 1000", search: &[] },
-    Setting {
-        name: "network_hidden",
-        meaning: "hidden units of the edge network, a multiple of 16 up to 1024",
-        search: &[],
-    },
+    Setting::fixed("temperature_floor", "the lowest temperature, 0.01 to 10"),
+    Setting::fixed(
+        "evaluation",
+        "`top`: the most probable subgraph; `average`: the share of samples that keep an edge",
+    ),
+    Setting::fixed("samples", "samples of evaluation `average`, 1 to 1000"),
+    Setting::fixed("network_hidden", "hidden units of the edge network, a multiple of 16 up to 1024"),
     Setting {
         name: "network_lr",
         meaning: "step size of the edge network's Adam, above 0",
-        search: &[0.001, 0.01],
+        search: &["0.001", "0.01"],
     },
 ];
 

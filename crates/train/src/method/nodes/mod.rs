@@ -67,18 +67,22 @@ pub(super) const CLNODE_SETTINGS: &[Setting] = &[
     Setting {
         name: "alpha",
         meaning: "weight of the difficulty by representations beside the one by labels, at least 0",
-        search: &[0.5, 1.0, 2.0],
+        search: &["0.5", "1", "2"],
     },
-    Setting { name: "pace", meaning: "how the share of nodes grows: linear, root or geometric", search: &[] },
+    Setting {
+        name: "pace",
+        meaning: "how the share of nodes grows: linear, root or geometric",
+        search: &["linear", "root", "geometric"],
+    },
     Setting {
         name: "start_share",
         meaning: "share of the training nodes at the start, in (0, 1]",
-        search: &[0.25, 0.5, 0.75],
+        search: &["0.25", "0.5", "0.75"],
     },
     Setting {
         name: "full_at",
         meaning: "share of the epochs after which all training nodes are in, in (0, 1]",
-        search: &[0.25, 0.5, 0.75, 1.0],
+        search: &["0.25", "0.5", "0.75", "1"],
     },
 ];
 
@@ -100,7 +104,7 @@ impl Default for NodeConfig {
 pub(super) const NODE_SETTINGS: &[Setting] = &[Setting {
     name: "full_at",
     meaning: "share of the epochs after which all training nodes are in, in (0, 1]",
-    search: &[0.25, 0.5, 0.75, 1.0],
+    search: &["0.25", "0.5", "0.75", "1"],
 }];
 
 fn refuse<T>(field: &str, found: f64, expected: &str) -> Result<T, TrainError> {
@@ -111,11 +115,11 @@ fn check_full_at(full_at: f64) -> Result<(), TrainError> {
     if full_at > 0.0 && full_at <= 1.0 { Ok(()) } else { refuse("full_at", full_at, "in (0, 1]") }
 }
 
-pub(super) fn clnode_defaults() -> Result<Table, TrainError> {
+pub(super) fn clnode_defaults(_: &RunConfig) -> Result<Table, TrainError> {
     to_table(&ClnodeConfig::default())
 }
 
-pub(super) fn node_defaults() -> Result<Table, TrainError> {
+pub(super) fn node_defaults(_: &RunConfig) -> Result<Table, TrainError> {
     to_table(&NodeConfig::default())
 }
 

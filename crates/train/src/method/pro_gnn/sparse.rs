@@ -58,29 +58,28 @@ pub(crate) const SETTINGS: &[Setting] = &[
     Setting {
         name: "neighbours",
         meaning: "nearest nodes by features that each node may be joined with; 0: none",
-        search: &[0.0, 10.0],
+        search: &["0", "10"],
     },
-    Setting { name: "inner", meaning: "steps of the model for each of S, at least 1", search: &[] },
-    Setting { name: "structure_lr", meaning: "step size of S, at least 0", search: &[] },
-    Setting { name: "gnn", meaning: "γ, weight of the model's loss in the steps of S", search: &[] },
-    Setting { name: "distance", meaning: "δ, weight of ‖S − A‖²", search: &[] },
-    Setting { name: "l1", meaning: "α, weight of ‖S‖₁", search: &[] },
-    Setting { name: "nuclear", meaning: "β, weight of the nuclear norm", search: &[0.0, 1.5] },
+    Setting::fixed("inner", "steps of the model for each of S, at least 1"),
+    Setting::fixed("structure_lr", "step size of S, at least 0"),
+    Setting::fixed("gnn", "γ, weight of the model's loss in the steps of S"),
+    Setting::fixed("distance", "δ, weight of ‖S − A‖²"),
+    Setting::fixed("l1", "α, weight of ‖S‖₁"),
+    Setting { name: "nuclear", meaning: "β, weight of the nuclear norm", search: &["0", "1.5"] },
     Setting {
         name: "smoothness",
         meaning: "λ, weight of the smoothness of features",
-        search: &[0.0, 1.0, 3.0, 10.0],
+        search: &["0", "1", "3", "10"],
     },
-    Setting { name: "rank", meaning: "how many singular values are shrunk", search: &[] },
-    Setting {
-        name: "nuclear_every",
-        meaning: "steps of S for one proximal step of the nuclear norm, which then goes so much further",
-        search: &[],
-    },
+    Setting::fixed("rank", "how many singular values are shrunk"),
+    Setting::fixed(
+        "nuclear_every",
+        "steps of S for one proximal step of the nuclear norm, which then goes so much further",
+    ),
 ];
 
 /// The defaults.
-pub(crate) fn defaults() -> Result<Table, TrainError> {
+pub(crate) fn defaults(_: &RunConfig) -> Result<Table, TrainError> {
     to_table(&SparseSettings::default())
 }
 

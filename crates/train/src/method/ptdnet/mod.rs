@@ -60,35 +60,27 @@ pub(super) const SETTINGS: &[Setting] = &[
     Setting {
         name: "sparsity",
         meaning: "β₁, the weight of the share of open gates in the loss, at least 0",
-        search: &[0.0, 0.01, 0.03, 0.1],
+        search: &["0", "0.01", "0.03", "0.1"],
     },
     Setting {
         name: "low_rank",
         meaning: "β₂, the weight of the nuclear norm in the loss, as a share of the ungated graph's, at least 0",
-        search: &[0.0, 0.01, 0.1],
+        search: &["0", "0.01", "0.1"],
     },
-    Setting { name: "rank", meaning: "singular values of the nuclear norm, 1 to 256", search: &[] },
-    Setting {
-        name: "rank_period",
-        meaning: "epochs for which singular vectors are kept, at least 1",
-        search: &[],
-    },
-    Setting { name: "temperature", meaning: "of the gates in the first epoch, 0.05 to 10", search: &[] },
-    Setting { name: "final_temperature", meaning: "of the gates in the last epoch, 0.05 to 10", search: &[] },
+    Setting::fixed("rank", "singular values of the nuclear norm, 1 to 256"),
+    Setting::fixed("rank_period", "epochs for which singular vectors are kept, at least 1"),
+    Setting::fixed("temperature", "of the gates in the first epoch, 0.05 to 10"),
+    Setting::fixed("final_temperature", "of the gates in the last epoch, 0.05 to 10"),
     Setting {
         name: "initial_odds",
         meaning: "log-odds of a gate before anything is learned, −10 to 10",
-        search: &[0.0, 2.0],
+        search: &["0", "2"],
     },
-    Setting {
-        name: "network_hidden",
-        meaning: "hidden units of each edge network, a multiple of 16 up to 1024",
-        search: &[],
-    },
+    Setting::fixed("network_hidden", "hidden units of each edge network, a multiple of 16 up to 1024"),
     Setting {
         name: "network_lr",
         meaning: "step size of the edge networks' Adam, above 0",
-        search: &[0.001, 0.01],
+        search: &["0.001", "0.01"],
     },
 ];
 

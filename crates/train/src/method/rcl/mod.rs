@@ -36,9 +36,13 @@ pub(super) const PRESETS: &[&str] = &["edgepace", "posterior", "cosine", "paper"
 /// Those of a single run.
 pub(super) const SINGLE_PRESETS: &[&str] = &["edgepace", "posterior", "cosine", "paper", "official"];
 
-/// The settings of the method of that name with the default preset.
-pub(super) fn defaults(method: &str) -> Result<Table, TrainError> {
-    to_table(&changed(method, CurriculumConfig::preset(PRESETS[0])?))
+/// The settings of a config's preset, or of the default one.
+pub(super) fn defaults(config: &RunConfig) -> Result<Table, TrainError> {
+    to_table(&changed(&config.method, preset(config)?))
+}
+
+fn preset(config: &RunConfig) -> Result<CurriculumConfig, TrainError> {
+    Ok(CurriculumConfig::preset(config.preset.as_deref().unwrap_or(PRESETS[0]))?)
 }
 
 /// The curriculum, or the ablation of it that the config names, with the settings of a run.
@@ -49,8 +53,7 @@ pub(super) fn make(config: &RunConfig, seed: u64) -> Result<Box<dyn Method>, Tra
 
 /// The settings of a run, checked.
 fn settings(config: &RunConfig) -> Result<CurriculumConfig, TrainError> {
-    let preset = CurriculumConfig::preset(config.preset.as_deref().unwrap_or(PRESETS[0]))?;
-    let asked = config.settings_over(&preset)?;
+    let asked = config.settings_over(&preset(config)?)?;
     asked.check()?;
     let settings = changed(&config.method, asked.clone());
     let (asked, given) = (to_table(&asked)?, to_table(&settings)?);
