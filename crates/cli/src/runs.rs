@@ -47,8 +47,8 @@ pub(crate) struct RunArgs {
     /// Any setting of the run or of its method, over all others; may be repeated
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
-    /// Try the values that `edgepace methods NAME` lists as worth trying, one setting after the other, and keep the best on
-    /// validation; what `--set` sets stays
+    /// Try the presets, then the values that `edgepace methods NAME` lists as worth trying, one setting after the other, and
+    /// keep the best on validation; what `--preset` and `--set` set stays
     #[arg(long)]
     search: bool,
     /// Settings as TOML, as `--out` writes them

@@ -9,7 +9,7 @@ use toml::Value;
 use crate::config::RunConfig;
 use crate::error::TrainError;
 use crate::event::{Event, Listener};
-use crate::method::{self, EdgeReport, Setting};
+use crate::method::{self, EdgeReport, MethodInfo, Setting};
 use crate::run::{Trained, run_one};
 
 /// One of several runs that make one.
@@ -56,8 +56,9 @@ pub(crate) fn run(
     choice.made()
 }
 
-/// Tries the values that the method's settings name as worth trying, one setting after the other, each with the best values of
-/// those before it. What the config sets itself is not touched. Without validation nodes the defaults run alone.
+/// Tries the method's presets, unless the config names one, then the values that its settings name as worth trying, one setting after
+/// the other, each with the best of what was tried before. What the config sets itself is not touched. Without validation nodes the
+/// defaults run alone.
 pub(crate) fn search(
     dataset: &Dataset,
     split: &Split,
@@ -67,39 +68,68 @@ pub(crate) fn search(
     listener: &mut dyn Listener,
 ) -> Result<Trained, TrainError> {
     let method = method::find(&config.method)?;
-    let defaults = (method.defaults)(config)?;
-    let open = |setting: &&Setting| !setting.search.is_empty() && !config.settings.contains_key(setting.name);
-    let mut settings: Vec<&Setting> = method.settings.iter().filter(open).collect();
-    if split.validation().is_empty() {
-        settings.clear();
-    }
-    // What is the default already was tried first, and what the method refuses is not for it to try.
-    let trials = |base: &RunConfig, setting: &Setting| -> Vec<RunConfig> {
-        let default = defaults.get(setting.name);
-        let others = setting.trials().filter(|value| default.is_none_or(|default| !same(value, default)));
-        let configs = others.map(|value| {
-            let mut config = base.clone();
-            config.settings.insert(setting.name.to_owned(), value);
-            config
-        });
-        configs.filter(|config| method::make(config, seed).is_ok()).collect()
-    };
     let config = RunConfig { search: false, ..config.clone() };
-    let of = 1 + settings.iter().map(|setting| trials(&config, setting).len()).sum::<usize>();
+    let mut rounds: Vec<Round> = Vec::new();
+    if !split.validation().is_empty() {
+        rounds.extend(config.preset.is_none().then_some(Round::Presets));
+        let open = method.settings.iter().filter(|setting| !config.settings.contains_key(setting.name));
+        rounds.extend(open.map(Round::Values));
+    }
+    let tries = |base: &RunConfig, rounds: &[Round]| -> Result<usize, TrainError> {
+        rounds.iter().try_fold(0, |sum, round| Ok(sum + round.others(method, base)?.len()))
+    };
+    let of = 1 + tries(&config, &rounds)?;
     let mut choice = Choice::new(of, (dataset, split, seed, threads), listener);
     let mut going_on = choice.consider(method.name, "the defaults".to_owned(), config.clone())?;
-    for setting in settings {
+    for (number, round) in rounds.iter().enumerate() {
         let base = choice.best.as_ref().map_or_else(|| config.clone(), |best| best.config.clone());
-        for config in trials(&base, setting) {
-            let label = config.settings.iter().map(|(name, value)| match value {
-                Value::String(word) => format!("{name}={word}"),
-                value => format!("{name}={value}"),
-            });
-            let label = label.collect::<Vec<_>>().join(" ");
-            going_on = going_on && choice.consider(method.name, label, config)?;
+        // Presets differ in what is left to try.
+        choice.of = choice.number + tries(&base, &rounds[number..])?;
+        for config in round.others(method, &base)? {
+            going_on = going_on && choice.consider(method.name, changes(&config), config)?;
         }
     }
     choice.made()
+}
+
+/// What a search varies at a time.
+enum Round {
+    Presets,
+    Values(&'static Setting),
+}
+
+impl Round {
+    /// What there is to try instead of `base`: all that the method takes.
+    fn others(&self, method: &MethodInfo, base: &RunConfig) -> Result<Vec<RunConfig>, TrainError> {
+        let mut others: Vec<RunConfig> = match self {
+            Round::Presets => {
+                let with = |&preset: &&str| RunConfig { preset: Some(preset.into()), ..base.clone() };
+                method.presets.iter().skip(1).map(with).collect()
+            }
+            Round::Values(setting) => {
+                let defaults = (method.defaults)(base)?;
+                let differs = |value: &Value| defaults.get(setting.name).is_none_or(|one| !same(one, value));
+                let with = |value| {
+                    let mut config = base.clone();
+                    config.settings.insert(setting.name.to_owned(), value);
+                    config
+                };
+                setting.trials().filter(differs).map(with).collect()
+            }
+        };
+        others.retain(|config| candidates(config).is_none() && method::make(config, 0).is_ok());
+        Ok(others)
+    }
+}
+
+/// The preset and the settings of a config, as `--set` takes them.
+fn changes(config: &RunConfig) -> String {
+    let settings = config.settings.iter().map(|(name, value)| match value {
+        Value::String(word) => format!("{name}={word}"),
+        value => format!("{name}={value}"),
+    });
+    let preset = config.preset.iter().map(|preset| format!("preset={preset}"));
+    preset.chain(settings).collect::<Vec<_>>().join(" ")
 }
 
 /// Whether two values mean the same; 1 is 1.0.

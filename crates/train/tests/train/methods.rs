@@ -192,12 +192,28 @@ fn a_search_makes_one_warm_start_and_keeps_what_a_run_of_its_own_makes_of_the_sa
 
 #[test]
 fn a_search_tries_what_differs_from_the_preset_and_what_the_method_takes() {
-    let (of_rcl, ..) = searched(&[("method", "rcl")]);
-    // The same number with another default, and one less where the name states ρ.
-    assert_eq!(searched(&[("method", "rcl"), ("preset", "posterior")]).0, of_rcl);
-    let (of_ablation, _, kept) = searched(&[("method", "rcl-no-confidence")]);
-    assert_eq!(of_ablation, of_rcl - 1);
+    // average, gamma, full_at, start_share, confidence, period
+    let of_settings = 1 + 2 + 2 + 4 + 2 + 1 + 2;
+    assert_eq!(searched(&[("method", "rcl"), ("preset", "edgepace")]).0, of_settings);
+    // One value of average is another default, the mask by steps takes no gamma, ρ once is not searched.
+    assert_eq!(searched(&[("method", "rcl"), ("preset", "official")]).0, of_settings - 2 + 1);
+    let (of_ablation, _, kept) = searched(&[("method", "rcl-no-confidence"), ("preset", "edgepace")]);
+    assert_eq!(of_ablation, of_settings - 1);
     assert!(!kept.config.settings.contains_key("confidence"));
+}
+
+#[test]
+fn a_search_tries_every_preset_unless_one_is_named() {
+    // Set here because it depends on the preset otherwise.
+    let features = ("features", "standardise");
+    let named = searched(&[("method", "rcl"), ("preset", "edgepace"), features]).2.result.validation;
+    let free = searched(&[("method", "rcl"), features]).2.result;
+    for preset in find_method("rcl").unwrap().presets.iter().filter(|&&preset| preset != "auto") {
+        let config = config(&[("method", "rcl"), ("preset", preset), features, ("epochs", "4")]);
+        assert!(free.validation >= trained(&small(), &config, 1).result.validation, "{preset}");
+    }
+    let chosen = free.chosen.unwrap();
+    assert!(free.validation == named || chosen.contains("preset="), "{chosen}");
 }
 
 #[test]

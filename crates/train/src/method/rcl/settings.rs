@@ -6,11 +6,7 @@
 use crate::method::Setting;
 
 pub(in crate::method) const SETTINGS: &[Setting] = &[
-    Setting {
-        name: "kernel",
-        meaning: "how expected an edge is: inner, cosine, posterior or evidence",
-        search: &["cosine", "posterior", "evidence"],
-    },
+    Setting::fixed("kernel", "how expected an edge is: inner, cosine, posterior or evidence"),
     Setting::fixed("order", "in which order edges come in: learned (by difficulty) or random"),
     Setting {
         name: "average",
