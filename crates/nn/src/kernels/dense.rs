@@ -366,20 +366,23 @@ fn outer_block<T: Real>(
             let mut column = 0;
             while column < n {
                 let place = (first, row, column);
-                let left = n - column;
-                match (tall, left) {
-                    (true, 16..) => outer_tile::<T, TILE_ROWS, TILE_COLUMNS>(a, g, (k, n), place, out),
-                    (true, 8..) => outer_tile::<T, TILE_ROWS, NARROW>(a, g, (k, n), place, out),
-                    (true, _) => outer_tile::<T, TILE_ROWS, 1>(a, g, (k, n), place, out),
-                    (false, 16..) => outer_tile::<T, 1, TILE_COLUMNS>(a, g, (k, n), place, out),
-                    (false, 8..) => outer_tile::<T, 1, NARROW>(a, g, (k, n), place, out),
-                    (false, _) => outer_tile::<T, 1, 1>(a, g, (k, n), place, out),
-                }
-                column += match left {
-                    16.. => TILE_COLUMNS,
+                // Twice the bytes fill the registers with half as many columns.
+                let width = match n - column {
+                    16.. if size_of::<T>() == size_of::<f32>() => TILE_COLUMNS,
                     8.. => NARROW,
                     _ => 1,
                 };
+                match (tall, width) {
+                    (true, TILE_COLUMNS) => {
+                        outer_tile::<T, TILE_ROWS, TILE_COLUMNS>(a, g, (k, n), place, out);
+                    }
+                    (true, NARROW) => outer_tile::<T, TILE_ROWS, NARROW>(a, g, (k, n), place, out),
+                    (true, _) => outer_tile::<T, TILE_ROWS, 1>(a, g, (k, n), place, out),
+                    (false, TILE_COLUMNS) => outer_tile::<T, 1, TILE_COLUMNS>(a, g, (k, n), place, out),
+                    (false, NARROW) => outer_tile::<T, 1, NARROW>(a, g, (k, n), place, out),
+                    (false, _) => outer_tile::<T, 1, 1>(a, g, (k, n), place, out),
+                }
+                column += width;
             }
             row += if tall { TILE_ROWS } else { 1 };
         }
