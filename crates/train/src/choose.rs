@@ -69,18 +69,13 @@ pub(crate) fn search(
 ) -> Result<Trained, TrainError> {
     let method = method::find(&config.method)?;
     let config = RunConfig { search: false, ..config.clone() };
-    let mut rounds: Vec<Round> = Vec::new();
-    if !split.validation().is_empty() {
-        rounds.extend(config.preset.is_none().then_some(Round::Presets));
-        let open = method.settings.iter().filter(|setting| !config.settings.contains_key(setting.name));
-        rounds.extend(open.map(Round::Values));
-    }
+    let rounds = if split.validation().is_empty() { Vec::new() } else { rounds(method, &config) };
     let tries = |base: &RunConfig, rounds: &[Round]| -> Result<usize, TrainError> {
         rounds.iter().try_fold(0, |sum, round| Ok(sum + round.others(method, base)?.len()))
     };
     let of = 1 + tries(&config, &rounds)?;
     let mut choice = Choice::new(of, (dataset, split, seed, threads), listener);
-    let mut going_on = choice.consider(method.name, "the defaults".to_owned(), config.clone())?;
+    let mut going_on = choice.consider(method.name, changes(&config), config.clone())?;
     for (number, round) in rounds.iter().enumerate() {
         let base = choice.best.as_ref().map_or_else(|| config.clone(), |best| best.config.clone());
         // Presets differ in what is left to try.
@@ -90,6 +85,20 @@ pub(crate) fn search(
         }
     }
     choice.made()
+}
+
+/// Whether a search with this config has anything to try.
+pub(crate) fn searchable(config: &RunConfig) -> Result<bool, TrainError> {
+    let method = method::find(&config.method)?;
+    let others =
+        rounds(method, config).into_iter().map(|round| Ok(!round.others(method, config)?.is_empty()));
+    Ok(others.collect::<Result<Vec<bool>, TrainError>>()?.contains(&true))
+}
+
+/// What the config leaves open.
+fn rounds(method: &MethodInfo, config: &RunConfig) -> Vec<Round> {
+    let open = method.settings.iter().filter(|setting| !config.settings.contains_key(setting.name));
+    config.preset.is_none().then_some(Round::Presets).into_iter().chain(open.map(Round::Values)).collect()
 }
 
 /// What a search varies at a time.
@@ -122,14 +131,15 @@ impl Round {
     }
 }
 
-/// The preset and the settings of a config, as `--set` takes them.
+/// The preset and the settings of a config, as `--set` takes them; where it has none, that it has the defaults.
 fn changes(config: &RunConfig) -> String {
     let settings = config.settings.iter().map(|(name, value)| match value {
         Value::String(word) => format!("{name}={word}"),
         value => format!("{name}={value}"),
     });
     let preset = config.preset.iter().map(|preset| format!("preset={preset}"));
-    preset.chain(settings).collect::<Vec<_>>().join(" ")
+    let changes: Vec<String> = preset.chain(settings).collect();
+    if changes.is_empty() { "the defaults".to_owned() } else { changes.join(" ") }
 }
 
 /// Whether two values mean the same; 1 is 1.0.

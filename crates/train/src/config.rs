@@ -121,11 +121,11 @@ impl RunConfig {
             return refuse("dropout", self.dropout.to_string(), "in [0, 1)");
         }
         let config = method::resolved(self);
-        let searchable =
-            method::find(&config.method)?.settings.iter().any(|setting| !setting.search.is_empty());
-        if config.search && (!searchable || choose::candidates(&config).is_some()) {
-            let expected = "false: the method chooses by itself, or has nothing to choose";
-            return refuse("search", "true".into(), expected);
+        if config.search && choose::candidates(&config).is_some() {
+            return refuse("search", "true".into(), "false: the method chooses by itself");
+        }
+        if config.search && !choose::searchable(&config)? {
+            return refuse("search", "true".into(), "false: nothing that is worth trying is left to try");
         }
         match choose::candidates(&config) {
             None => method::make(&config, 0).map(|_| ()),

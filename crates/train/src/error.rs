@@ -36,19 +36,21 @@ pub enum TrainError {
 
     /// The method needs more memory than there is. Found before anything is made.
     #[error(
-        "method {method} needs {} on {nodes} nodes, and {} are free: use `--method {instead}`",
-        gigabytes(*.needed), gigabytes(*.available)
+        "method {method} needs {}{} on {nodes} nodes, and {} are free: use {instead}",
+        gigabytes(*.needed), at_once(*.runs), gigabytes(*.available)
     )]
     Memory {
         /// The method.
         method: String,
         /// The nodes of the graph.
         nodes: usize,
-        /// The bytes that it needs.
+        /// Runs at once.
+        runs: usize,
+        /// The bytes that they need.
         needed: u64,
         /// The bytes that the process may still take.
         available: u64,
-        /// The method to use instead.
+        /// What to use instead.
         instead: String,
     },
 
@@ -63,6 +65,10 @@ pub enum TrainError {
     /// Graph, features, labels or split do not fit.
     #[error(transparent)]
     Graph(#[from] GraphError),
+}
+
+fn at_once(runs: usize) -> String {
+    if runs > 1 { format!(" for {runs} runs at once") } else { String::new() }
 }
 
 fn gigabytes(bytes: u64) -> String {

@@ -52,6 +52,10 @@ pub(crate) fn fit(
         let validation = evaluate(session, method, epoch, &mut best)?;
         done = epoch + 1;
         let edges = method.edges_in(session);
+        // A structure that is learned changes in the step itself.
+        if edges != edges_history.last().map_or(session.graph.edges(), |&(_, edges)| edges) {
+            edges_history.push((epoch, edges));
+        }
         stopped |= !listener.on(&Event::Epoch { phase, epoch, epochs, loss, validation, edges });
         let best_epoch = best.as_ref().map_or(epoch, |best| best.epoch);
         let patience = session.config.patience;

@@ -77,7 +77,7 @@ pub fn run(
 ) -> Result<Trained, TrainError> {
     let mut config = method::resolved(config);
     config.check()?;
-    method::check_memory(dataset, &config)?;
+    method::check_memory(dataset, &config, 1)?;
     config.features = method::preparation(&config, dataset.features());
     threads.run(|| match choose::candidates(&config) {
         None if config.search => choose::search(dataset, split, &config, seed, threads, listener),

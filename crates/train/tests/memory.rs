@@ -35,7 +35,7 @@ unsafe impl GlobalAlloc for Counting {
 static ALLOCATOR: Counting = Counting;
 
 #[test]
-fn the_estimate_of_pro_gnn_is_within_a_quarter_of_what_it_allocates() {
+fn estimates_are_within_a_quarter_of_what_is_allocated() {
     let dataset = load("synthetic:nodes=1200,edges=4000,seed=1", &Cache::at("unused")).unwrap();
     let split = splits::make(&SplitRule::standard(&dataset, 1), &dataset, 1).unwrap();
     let threads = Threads::new(1).unwrap();
@@ -45,23 +45,32 @@ fn the_estimate_of_pro_gnn_is_within_a_quarter_of_what_it_allocates() {
         run(&dataset, &split, config, 1, &threads, &mut Silent).unwrap();
         PEAK.load(Ordering::Relaxed) - before
     };
-    let config = |settings: &[(&str, &str)]| {
+    let config = |settings: &str| {
         let mut config = RunConfig { epochs: 2, hidden: 16, ..RunConfig::default() };
-        for (key, value) in settings {
+        for setting in settings.split(' ') {
+            let (key, value) = setting.split_once('=').unwrap();
             config.set(key, value).unwrap();
         }
         config
     };
-    let plain = peak(&config(&[("method", "vanilla")]));
-    for exact in ["false", "true"] {
-        let config =
-            config(&[("method", "pro-gnn"), ("exact", exact), ("nuclear_every", "1"), ("rank", "8")]);
+    let plain = peak(&config("method=vanilla"));
+    // For each method the part that can grow beyond what there is.
+    let mut off = Vec::new();
+    for settings in [
+        "method=pro-gnn nuclear_every=1 rank=8",
+        "method=pro-gnn nuclear_every=1 rank=8 exact=true",
+        "method=pro-gnn nuclear_every=1 rank=8 search=true",
+        "method=pro-gnn-sparse neighbours=100 inner=1 nuclear_every=1",
+        "method=pro-gnn-sparse neighbours=0 rank=300 inner=1 nuclear_every=1",
+        "method=gnn-svd density=1 rank=300",
+        "method=gnn-svd density=60 rank=10",
+    ] {
+        let config = config(settings);
         let taken = (peak(&config) - plain) as f64;
         let estimate = memory_estimate(&dataset, &config).unwrap().unwrap() as f64;
-        let ratio = estimate / taken;
-        assert!(
-            (0.75..1.25).contains(&ratio),
-            "exact {exact}: estimate {estimate:e}, taken {taken:e}, {ratio}"
-        );
+        if !(0.75..1.25).contains(&(estimate / taken)) {
+            off.push(format!("{settings}: estimate {estimate:e}, taken {taken:e}"));
+        }
     }
+    assert!(off.is_empty(), "{off:#?}");
 }

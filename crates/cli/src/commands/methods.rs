@@ -120,7 +120,45 @@ fn page(method: &Described) -> String {
 fn shown(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
-        Value::Float(number) => format!("{number:.3}").trim_end_matches('0').trim_end_matches('.').to_owned(),
+        Value::Float(number) => short(*number),
         other => other.to_string(),
+    }
+}
+
+/// A number with as many digits as tell it to a thousandth of itself: two thirds are 0.667.
+fn short(number: f64) -> String {
+    let told =
+        |text: &String| text.parse().is_ok_and(|told: f64| (told - number).abs() <= 1e-3 * number.abs());
+    let texts = (0..=9).map(|digits| format!("{number:.digits$}"));
+    texts.into_iter().find(told).unwrap_or_else(|| number.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_short_and_never_another() {
+        for (number, text) in [
+            (0.0005, "0.0005"),
+            (2.0 / 3.0, "0.667"),
+            (1.0, "1"),
+            (0.0, "0"),
+            (1e-12, "0.000000000001"),
+            (8192.0, "8192"),
+        ] {
+            assert_eq!(short(number), text);
+        }
+    }
+
+    #[test]
+    fn every_default_is_shown_as_it_is() {
+        for method in METHODS {
+            for (name, default) in method.defaults().unwrap() {
+                let Some(number) = default.as_float() else { continue };
+                let told: f64 = shown(&default).parse().unwrap();
+                assert!((told - number).abs() <= 1e-3 * number.abs(), "{} {name}: {told}", method.name);
+            }
+        }
     }
 }

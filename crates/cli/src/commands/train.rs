@@ -98,7 +98,7 @@ const CONFIG: &str = "config.toml";
 
 /// Does the runs of a plan; their files go into `out`.
 pub(crate) fn train(plan: &Plan, out: Option<&Path>) -> Result<Output> {
-    check_memory(&plan.dataset, &plan.config)?;
+    check_memory(&plan.dataset, &plan.config, plan.jobs)?;
     if let Some(folder) = out {
         files::write(&folder.join(CONFIG), toml::to_string(&plan.config)?.as_bytes())?;
     }

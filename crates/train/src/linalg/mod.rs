@@ -1,12 +1,14 @@
 //! Spectral tools on matrices that are only known by their products.
 
 mod eigen;
+mod lanczos;
 mod orthonormal;
 mod svd;
 
 use edgepace_nn::{EdgeMatrix, Threads};
 
 pub(crate) use eigen::leading_eigenpairs;
+pub(crate) use lanczos::{LanczosConfig, lanczos_svd};
 pub use svd::{Svd, SvdConfig, truncated_svd};
 
 /// A square matrix, known by its products with tall ones: sparse, dense, low-rank, or a sum of such.

@@ -185,8 +185,13 @@ impl Setting {
 /// The settings of a config's method where the config sets none, as TOML has them.
 type Defaults = fn(&RunConfig) -> Result<Table, TrainError>;
 
-/// The bytes that a run of a method needs beside what plain training does.
-type Memory = fn(&Dataset, &RunConfig) -> u64;
+/// What a run of a method needs beside what plain training does.
+#[derive(Clone, Copy, Debug)]
+struct Memory {
+    bytes: fn(&Dataset, &RunConfig) -> u64,
+    /// What to use where there is less.
+    instead: &'static str,
+}
 
 /// What a method chooses among on validation, if the config leaves it the choice.
 type Choice = fn(&RunConfig) -> Option<Candidates>;
@@ -301,6 +306,7 @@ pub const METHODS: &[MethodInfo] = &[
     },
     MethodInfo {
         orders_edges: false,
+        memory: Some(Memory { bytes: gnn_svd::memory, instead: "a smaller `rank` or `density`" }),
         ..structure_learning(
             "gnn-svd",
             "plain training on a low-rank reconstruction of the graph",
@@ -310,7 +316,7 @@ pub const METHODS: &[MethodInfo] = &[
     },
     MethodInfo {
         backbones: &["gcn", "gin", "sage"],
-        memory: Some(pro_gnn::dense_memory),
+        memory: Some(Memory { bytes: pro_gnn::dense_memory, instead: "`--method pro-gnn-sparse`" }),
         ..structure_learning(
             "pro-gnn",
             "Pro-GNN: a sparse, low-rank, smooth matrix of all pairs",
@@ -318,12 +324,15 @@ pub const METHODS: &[MethodInfo] = &[
             pro_gnn::make_dense,
         )
     },
-    structure_learning(
-        "pro-gnn-sparse",
-        "Pro-GNN on the edges and neighbours by features",
-        (pro_gnn::SPARSE_SETTINGS, pro_gnn::sparse_defaults),
-        pro_gnn::make_sparse,
-    ),
+    MethodInfo {
+        memory: Some(Memory { bytes: pro_gnn::sparse_memory, instead: "fewer `neighbours`" }),
+        ..structure_learning(
+            "pro-gnn-sparse",
+            "Pro-GNN on the edges and neighbours by features",
+            (pro_gnn::SPARSE_SETTINGS, pro_gnn::sparse_defaults),
+            pro_gnn::make_sparse,
+        )
+    },
     structure_learning(
         "neural-sparse",
         "NeuralSparse: each node learns which k neighbours to keep",
@@ -410,23 +419,29 @@ pub(crate) fn make(config: &RunConfig, seed: u64) -> Result<Box<dyn Method>, Tra
 /// # Errors
 /// There is no such method.
 pub fn memory_estimate(dataset: &Dataset, config: &RunConfig) -> Result<Option<u64>, TrainError> {
-    Ok(find(&config.method)?.memory.map(|estimate| estimate(dataset, config)))
+    Ok(find(&config.method)?.memory.map(|memory| (memory.bytes)(dataset, config)))
 }
 
-/// Refuses a run that needs more memory than there is, before anything is made for it.
+/// Refuses so many runs at once that need more memory than there is, before anything is made for them.
 ///
 /// # Errors
-/// Says how much it needs, how much there is, and what to do instead.
-pub fn check_memory(dataset: &Dataset, config: &RunConfig) -> Result<(), TrainError> {
+/// Says how much they need, how much there is, and what to do instead.
+pub fn check_memory(dataset: &Dataset, config: &RunConfig, runs: usize) -> Result<(), TrainError> {
     let method = find(&config.method)?;
-    let Some(needed) = memory_estimate(dataset, config)? else { return Ok(()) };
+    let Some(memory) = method.memory else { return Ok(()) };
+    let of_one = (memory.bytes)(dataset, config);
+    let needed = of_one.saturating_mul(runs as u64);
     match available_bytes() {
         Some(available) if needed > available => Err(TrainError::Memory {
             method: method.name.into(),
             nodes: dataset.graph().nodes(),
+            runs,
             needed,
             available,
-            instead: format!("{}-sparse", method.name),
+            instead: match available / of_one {
+                0 => memory.instead.into(),
+                jobs => format!("`--jobs {jobs}`, or {}", memory.instead),
+            },
         }),
         _ => Ok(()),
     }

@@ -107,6 +107,23 @@ fn what_makes_an_ablation_cannot_be_set_otherwise() {
 }
 
 #[test]
+fn what_has_no_effect_cannot_be_set() {
+    for (method, key, value, reason) in [
+        ("curriculum-linear", "full_at", "0.5", "linear and root"),
+        ("curriculum-root", "start_share", "0.3", "pace quantile"),
+        ("random", "average", "0.8", "random order"),
+        ("random-root", "kernel", "cosine", "random order"),
+        ("rcl", "lambda_step", "0.1", "pace lambda"),
+        ("rcl", "official_base", "2", "pace official"),
+    ] {
+        let refusal = config(&[("method", method), (key, value)]).check().unwrap_err().to_string();
+        assert!(refusal.contains(key) && refusal.contains(reason), "{refusal}");
+    }
+    config(&[("method", "rcl"), ("pace", "lambda"), ("lambda_step", "0.1")]).check().unwrap();
+    config(&[("method", "rcl"), ("kernel", "cosine"), ("evidence_ridge", "1")]).check().unwrap();
+}
+
+#[test]
 fn edges_of_an_ablation_come_in_at_its_pace() {
     let set = small();
     let all = set.0.graph().edges();
@@ -195,8 +212,8 @@ fn a_search_tries_what_differs_from_the_preset_and_what_the_method_takes() {
     // average, gamma, full_at, start_share, confidence, period
     let of_settings = 1 + 2 + 2 + 4 + 2 + 1 + 2;
     assert_eq!(searched(&[("method", "rcl"), ("preset", "edgepace")]).0, of_settings);
-    // One value of average is another default, the mask by steps takes no gamma, ρ once is not searched.
-    assert_eq!(searched(&[("method", "rcl"), ("preset", "official")]).0, of_settings - 2 + 1);
+    // The mask by steps takes no gamma, its pace reads no start_share, and ρ once is neither of the values tried.
+    assert_eq!(searched(&[("method", "rcl"), ("preset", "official")]).0, of_settings - 2 - 2 + 1);
     let (of_ablation, _, kept) = searched(&[("method", "rcl-no-confidence"), ("preset", "edgepace")]);
     assert_eq!(of_ablation, of_settings - 1);
     assert!(!kept.config.settings.contains_key("confidence"));
@@ -218,10 +235,42 @@ fn a_search_tries_every_preset_unless_one_is_named() {
 
 #[test]
 fn a_search_where_nothing_can_be_searched_is_refused() {
-    for method in ["vanilla", "auto", "prune-features"] {
-        let error = config(&[("method", method), ("search", "true")]).check().unwrap_err().to_string();
-        assert!(error.starts_with("`search` is true, expected false"), "{method}: {error}");
+    for settings in [
+        &[("method", "vanilla")][..],
+        &[("method", "auto")],
+        &[("method", "prune-features")],
+        &[("method", "node-root"), ("full_at", "0.5")],
+    ] {
+        let config = config(&[settings, &[("search", "true")]].concat());
+        let error = config.check().unwrap_err().to_string();
+        assert!(error.starts_with("`search` is true, expected false"), "{settings:?}: {error}");
     }
+}
+
+#[test]
+fn the_history_of_edges_ends_with_what_the_last_epoch_trained_on() {
+    let set = small();
+    for method in ["ptdnet", "pro-gnn", "pro-gnn-sparse", "neural-sparse", "gnn-svd", "rcl", "prune-overlap"]
+    {
+        let mut last = 0;
+        let mut listener = |event: &Event| {
+            if let Event::Epoch { phase: Phase::Training, edges, .. } = event {
+                last = *edges;
+            }
+            true
+        };
+        // Strong enough to close gates within the epochs that there are.
+        let pressed: &[(&str, &str)] = if method == "ptdnet" { &[("sparsity", "5")] } else { &[] };
+        let drop: &[(&str, &str)] = if method == "prune-overlap" { &[("drop", "0.5")] } else { &[] };
+        let config = config(&[&[("method", method)][..], pressed, drop].concat());
+        let trained = run(&set.0, &set.1, &config, 3, &Threads::new(1).unwrap(), &mut listener).unwrap();
+        let history = trained.result.edges_history;
+        assert_eq!(history.last().map(|&(_, edges)| edges), Some(last), "{method}: {history:?}");
+    }
+    assert!(
+        trained(&set, &config(&[("method", "vanilla")]), 1).result.edges_history.is_empty(),
+        "all edges, always"
+    );
 }
 
 #[test]

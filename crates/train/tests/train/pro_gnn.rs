@@ -104,14 +104,14 @@ fn a_graph_too_large_for_a_matrix_is_refused_with_what_to_use_instead() {
     let labels = Classes::new(2, vec![0; nodes]).unwrap();
     let dataset =
         Dataset::new("large", graph, Features::from(features), Labels::from(labels), Vec::new()).unwrap();
-    match check_memory(&dataset, &config(&[("method", "pro-gnn")])) {
+    match check_memory(&dataset, &config(&[("method", "pro-gnn")]), 1) {
         Err(TrainError::Memory { needed, instead, .. }) => {
             assert_eq!(needed, 16 * (nodes as u64).pow(2));
-            assert_eq!(instead, "pro-gnn-sparse");
+            assert_eq!(instead, "`--method pro-gnn-sparse`");
         }
         other => panic!("{other:?}"),
     }
-    check_memory(&dataset, &config(&[("method", "pro-gnn-sparse")])).unwrap();
+    check_memory(&dataset, &config(&[("method", "pro-gnn-sparse")]), 1).unwrap();
 }
 
 #[test]

@@ -9,7 +9,7 @@ mod reconstruct;
 
 use std::sync::Arc;
 
-use edgepace_graph::Graph;
+use edgepace_graph::{Dataset, Graph};
 use edgepace_nn::{EdgeMatrix, StructureId};
 use serde::{Deserialize, Serialize};
 use toml::Table;
@@ -17,14 +17,12 @@ use toml::Table;
 use crate::config::{RunConfig, to_table};
 use crate::error::TrainError;
 use crate::event::Listener;
-use crate::linalg::{SvdConfig, truncated_svd};
+use crate::linalg::{LanczosConfig, lanczos_svd};
+use crate::method::edge_scores::in_range;
 use crate::method::{EvaluatedOn, Kept, Method, Setting, Update};
 use crate::session::Session;
 
 use reconstruct::{Keep, reconstruct};
-
-/// Columns of the block beyond the rank.
-const OVERSAMPLING: usize = 12;
 
 /// Settings of GNN-SVD.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -36,34 +34,26 @@ struct GnnSvdConfig {
     density: f64,
     /// Entries not above this are dropped, at least 0.
     threshold: f64,
-    /// Rounds of subspace iteration, at least 1.
-    iterations: usize,
+    /// How far a singular vector may be off, as a share of the largest singular value, in [1e-5, 0.1].
+    tolerance: f64,
 }
 
 impl Default for GnnSvdConfig {
     fn default() -> Self {
-        Self { rank: 100, density: 3.0, threshold: 0.0, iterations: 4 }
+        Self { rank: 100, density: 3.0, threshold: 0.0, tolerance: 3e-3 }
     }
 }
 
 impl GnnSvdConfig {
     fn check(&self) -> Result<(), TrainError> {
-        let refuse = |field: &str, found: String, expected: &str| {
-            Err(TrainError::Config { field: field.into(), found, expected: expected.into() })
-        };
-        if !(1..=10_000).contains(&self.rank) {
-            return refuse("rank", self.rank.to_string(), "between 1 and 10000");
-        }
-        if !(self.density > 0.0 && self.density.is_finite()) {
-            return refuse("density", self.density.to_string(), "a finite number above 0");
-        }
-        if !(self.threshold >= 0.0 && self.threshold.is_finite()) {
-            return refuse("threshold", self.threshold.to_string(), "a finite number, at least 0");
-        }
-        if !(1..=1000).contains(&self.iterations) {
-            return refuse("iterations", self.iterations.to_string(), "between 1 and 1000");
-        }
-        Ok(())
+        in_range("rank", self.rank as f64, 1.0, 1e4)?;
+        in_range("density", self.density, 1e-6, 1e9)?;
+        in_range("threshold", self.threshold, 0.0, 1e9)?;
+        in_range("tolerance", self.tolerance, 1e-5, 0.1)
+    }
+
+    fn lanczos(&self, seed: u64) -> LanczosConfig {
+        LanczosConfig { rank: self.rank, tolerance: self.tolerance, seed }
     }
 }
 
@@ -71,22 +61,41 @@ impl GnnSvdConfig {
 pub(super) const SETTINGS: &[Setting] = &[
     Setting {
         name: "rank",
-        meaning: "singular values that the reconstruction keeps, at least 1",
+        meaning: "singular values that the reconstruction keeps, 1 to 10000",
         search: &["50", "100", "300"],
     },
     Setting {
         name: "density",
-        meaning: "entries that stay, as a multiple of the graph's edges, above 0",
+        meaning: "entries that stay, as a multiple of the graph's edges, 0.000001 to 1000000000",
         search: &["1", "3"],
     },
-    Setting::fixed("threshold", "entries not above this are dropped whatever the density, at least 0"),
-    Setting::fixed("iterations", "rounds of subspace iteration that find the singular vectors, at least 1"),
+    Setting::fixed("threshold", "entries not above this are dropped whatever the density, 0 to 1000000000"),
+    Setting::fixed(
+        "tolerance",
+        "‖A·v − σ·u‖ of a singular pair, as a share of the largest singular value, 0.00001 to 0.1",
+    ),
 ];
 
 /// Their defaults.
 pub(super) fn defaults(_: &RunConfig) -> Result<Table, TrainError> {
     to_table(&GnnSvdConfig::default())
 }
+
+/// The bytes of a run: the basis that the singular vectors come from, and what an entry takes in graph and model.
+pub(super) fn memory(dataset: &Dataset, config: &RunConfig) -> u64 {
+    let settings = config.settings_over(&GnnSvdConfig::default()).unwrap_or_default();
+    let graph = dataset.graph();
+    let (nodes, rank) = (graph.nodes() as u64, settings.rank.min(graph.nodes()) as u64);
+    let dimension = settings.lanczos(0).dimension(graph.nodes()) as u64;
+    let basis = nodes * (dimension + 3 * rank) * size_of::<f32>() as u64;
+    let projected = PROJECTED_COPIES * dimension * dimension * size_of::<f64>() as u64;
+    let entries = (settings.density * graph.edges() as f64).min(nodes as f64 * nodes as f64);
+    basis + projected + (entries * ENTRY_BYTES) as u64
+}
+
+/// Measured (`tests/memory.rs`): how often T is there while its eigenpairs are found, and the bytes of an entry that stays.
+const PROJECTED_COPIES: u64 = 5;
+const ENTRY_BYTES: f64 = 22.0;
 
 /// The method with the settings of a run.
 pub(super) fn make(config: &RunConfig, seed: u64) -> Result<Box<dyn Method>, TrainError> {
@@ -114,18 +123,13 @@ impl Method for GnnSvd {
         let graph = &session.graph;
         let ones = vec![1.0; graph.edges()];
         let adjacency = EdgeMatrix::new(&threads, Arc::clone(graph), &ones)?;
-        let config = SvdConfig {
-            rank: self.settings.rank,
-            oversampling: OVERSAMPLING,
-            iterations: self.settings.iterations,
-            seed: self.seed,
-        };
-        let svd = truncated_svd(&threads, &adjacency, config, None)?;
+        let symmetric = graph.twins().is_some();
+        let svd = lanczos_svd(&threads, &adjacency, symmetric, self.settings.lanczos(self.seed))?;
         drop(adjacency);
         let keep = Keep {
             entries: (self.settings.density * graph.edges() as f64).ceil() as usize,
             above: self.settings.threshold as f32,
-            symmetric: graph.twins().is_some(),
+            symmetric,
         };
         let (graph, weights) = reconstruct(&threads, svd, graph.nodes(), keep)?;
         let graph = Arc::new(graph);

@@ -21,6 +21,13 @@ pub(super) struct Keep {
     pub(super) symmetric: bool,
 }
 
+impl Keep {
+    /// Entries that are collected: where the matrix is symmetric, those above the diagonal.
+    fn wanted(self) -> usize {
+        if self.symmetric { self.entries.div_ceil(2) } else { self.entries }
+    }
+}
+
 /// Rows and columns of a tile: 96 × 512 `f32` fit a second-level cache.
 const TILE_ROWS: usize = 96;
 const TILE_COLUMNS: usize = 512;
@@ -81,54 +88,90 @@ pub(super) fn reconstruct(
     nodes: usize,
     keep: Keep,
 ) -> Result<(Graph, Vec<f32>), TrainError> {
+    reconstruct_from(threads, svd, nodes, keep, SAMPLED)
+}
+
+/// The same from a histogram of `sampled` entries at most.
+fn reconstruct_from(
+    threads: &Threads,
+    svd: Svd,
+    nodes: usize,
+    keep: Keep,
+    sampled: usize,
+) -> Result<(Graph, Vec<f32>), TrainError> {
     if svd.rank() == 0 || keep.entries == 0 || svd.values[0] == 0.0 {
         return Ok((Graph::from_edges(nodes, &[], &[])?, Vec::new()));
     }
     let factors = Factors::new(svd, nodes)?;
-    let cut = estimated_cut(threads, &factors, keep);
-    let mut rows = collect(threads, &factors, keep, cut);
+    let histogram = Histogram::new(threads, &factors, keep.above, sampled);
+    let mut margin = if histogram.share < 1.0 { MARGIN } else { 1.0 };
+    let mut blocks;
+    loop {
+        let cut = histogram.cut(margin * keep.entries as f64, keep.above);
+        blocks = collect(threads, &factors, keep, cut);
+        let found: usize = blocks.iter().map(|block| block.entries.len()).sum();
+        if found >= keep.wanted() || cut <= keep.above {
+            break;
+        }
+        // Rows with many large entries were in the sample, such as that of a hub.
+        margin *= (MARGIN * keep.wanted() as f64 / found.max(1) as f64).max(2.0);
+    }
     drop(factors);
-    trim(&mut rows, keep);
-    into_graph(nodes, &rows, keep.symmetric)
+    trim(&mut blocks, keep);
+    into_graph(nodes, &blocks, keep.symmetric)
 }
 
-/// A value that about as many entries exceed as are wanted: not fewer, where all rows are counted.
-fn estimated_cut(threads: &Threads, factors: &Factors, keep: Keep) -> f32 {
-    let sampled = (SAMPLED / factors.rows).clamp(1, factors.rows);
-    let row_of = |sample: usize| sample * factors.rows / sampled;
-    let mut counts = vec![Vec::<u32>::new(); sampled.div_ceil(TILE_ROWS)];
-    threads.rows(&mut counts, 1, 1, |block, counts| {
-        let samples = block * TILE_ROWS..sampled.min((block + 1) * TILE_ROWS);
-        let left: Vec<f32> = samples
-            .clone()
-            .flat_map(|sample| &factors.left[row_of(sample) * factors.rank..][..factors.rank])
-            .copied()
-            .collect();
-        let mut histogram = vec![0_u32; BUCKETS];
-        factors.tiles(&left, 0, |row, first, entries| {
-            let diagonal = row_of(samples.start + row);
-            for (c, &x) in entries.iter().enumerate() {
-                if x > keep.above && first + c != diagonal {
-                    histogram[bucket(x)] += 1;
+/// How many entries there are of each size.
+struct Histogram {
+    counts: Vec<u64>,
+    /// The share of rows that was counted.
+    share: f64,
+}
+
+impl Histogram {
+    /// Of the entries above `above` in all rows, or in an even sample of them.
+    fn new(threads: &Threads, factors: &Factors, above: f32, sampled: usize) -> Self {
+        let sampled = (sampled / factors.rows).clamp(1, factors.rows);
+        let row_of = |sample: usize| sample * factors.rows / sampled;
+        let mut parts = vec![Vec::<u32>::new(); sampled.div_ceil(TILE_ROWS)];
+        threads.rows(&mut parts, 1, 1, |block, parts| {
+            let samples = block * TILE_ROWS..sampled.min((block + 1) * TILE_ROWS);
+            let left: Vec<f32> = samples
+                .clone()
+                .flat_map(|sample| &factors.left[row_of(sample) * factors.rank..][..factors.rank])
+                .copied()
+                .collect();
+            let mut counts = vec![0_u32; BUCKETS];
+            factors.tiles(&left, 0, |row, first, entries| {
+                let diagonal = row_of(samples.start + row);
+                for (c, &x) in entries.iter().enumerate() {
+                    if x > above && first + c != diagonal {
+                        counts[bucket(x)] += 1;
+                    }
                 }
-            }
+            });
+            parts[0] = counts;
         });
-        counts[0] = histogram;
-    });
-    let wanted = if sampled == factors.rows {
-        keep.entries as f64
-    } else {
-        MARGIN * keep.entries as f64 * sampled as f64 / factors.rows as f64
-    };
-    let mut seen = 0.0;
-    for bucket in (0..BUCKETS).rev() {
-        seen += counts.iter().map(|histogram| f64::from(histogram[bucket])).sum::<f64>();
-        if seen >= wanted {
-            // A hair below the bucket, because its smallest value is in it.
-            return keep.above.max(f32::from_bits((bucket as u32) << 16).next_down());
+        let mut counts = vec![0; BUCKETS];
+        for part in &parts {
+            counts.iter_mut().zip(part).for_each(|(count, &part)| *count += u64::from(part));
         }
+        Self { counts, share: sampled as f64 / factors.rows as f64 }
     }
-    keep.above
+
+    /// The largest value that so many entries exceed by this count, at least `above`.
+    fn cut(&self, entries: f64, above: f32) -> f32 {
+        let wanted = entries * self.share;
+        let mut seen = 0.0;
+        for bucket in (0..BUCKETS).rev() {
+            seen += self.counts[bucket] as f64;
+            if seen >= wanted {
+                // A hair below the bucket, because its smallest value is in it.
+                return above.max(f32::from_bits((bucket as u32) << 16).next_down());
+            }
+        }
+        above
+    }
 }
 
 fn bucket(x: f32) -> usize {
@@ -175,7 +218,7 @@ fn collect(threads: &Threads, factors: &Factors, keep: Keep, cut: f32) -> Vec<Ro
 
 /// Drops the smallest entries beyond those that are wanted.
 fn trim(blocks: &mut [Rows], keep: Keep) {
-    let wanted = if keep.symmetric { keep.entries.div_ceil(2) } else { keep.entries };
+    let wanted = keep.wanted();
     let mut values: Vec<f32> = blocks.iter().flat_map(|block| &block.entries).map(|&(_, _, x)| x).collect();
     if values.len() <= wanted {
         return;
@@ -213,6 +256,7 @@ fn into_graph(nodes: usize, blocks: &[Rows], symmetric: bool) -> Result<(Graph, 
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
     use std::sync::Arc;
 
     use edgepace_graph::random::{Purpose, Stream};
@@ -220,7 +264,8 @@ mod tests {
     use faer::Mat;
 
     use super::*;
-    use crate::linalg::{SvdConfig, truncated_svd};
+    use crate::linalg::{LanczosConfig, lanczos_svd};
+    use crate::method::gnn_svd::GnnSvdConfig;
 
     const KEEP: Keep = Keep { entries: 1000, above: 0.0, symmetric: true };
 
@@ -235,8 +280,8 @@ mod tests {
 
     fn svd(threads: &Threads, graph: &Arc<Graph>) -> Svd {
         let matrix = EdgeMatrix::new(threads, Arc::clone(graph), &vec![1.0; graph.edges()]).unwrap();
-        let config = SvdConfig { rank: 6, oversampling: 18, iterations: 60, seed: 0 };
-        truncated_svd(threads, &matrix, config, None).unwrap()
+        let config = LanczosConfig { rank: 6, tolerance: 1e-5, seed: 0 };
+        lanczos_svd(threads, &matrix, graph.twins().is_some(), config).unwrap()
     }
 
     /// Positive entries off the diagonal of the exact rank-6 matrix: value, target, source; the largest first.
@@ -309,6 +354,46 @@ mod tests {
         });
         assert!(made[0].1 == made[1].1 && made[0].1 == made[2].1);
         assert!(made[0].0.sources() == made[1].0.sources() && made[0].0.sources() == made[2].0.sources());
+    }
+
+    #[test]
+    fn the_default_tolerance_keeps_the_edges_of_a_finer_one_where_singular_values_lie_close() {
+        let threads = Threads::new(2).unwrap();
+        let stream = Stream::new(3, Purpose::Benchmark, 0);
+        let end = |at: u64| (stream.uniform(at) * 1500.0) as u32;
+        let (a, b): (Vec<u32>, Vec<u32>) = (0..9000).map(|i| (end(2 * i), end(2 * i + 1))).unzip();
+        let graph = Arc::new(Graph::undirected(1500, &a, &b).unwrap());
+        let matrix = EdgeMatrix::new(&threads, Arc::clone(&graph), &vec![1.0; graph.edges()]).unwrap();
+        let keep = Keep { entries: graph.edges(), ..KEEP };
+        let [kept, finer] = [GnnSvdConfig::default().tolerance, 1e-5].map(|tolerance| {
+            let config = LanczosConfig { rank: 100, tolerance, seed: 0 };
+            let svd = lanczos_svd(&threads, &matrix, true, config).unwrap();
+            reconstruct(&threads, svd, 1500, keep).unwrap().0
+        });
+        let ends =
+            |graph: &Graph| graph.sources().iter().copied().zip(graph.targets()).collect::<BTreeSet<_>>();
+        let (kept, finer) = (ends(&kept), ends(&finer));
+        let jaccard = kept.intersection(&finer).count() as f64 / kept.union(&finer).count() as f64;
+        assert!(jaccard > 0.98, "{jaccard}");
+    }
+
+    #[test]
+    fn a_sample_with_a_hub_in_it_keeps_as_many_entries_as_all_rows() {
+        let threads = Threads::new(2).unwrap();
+        // Node 0, which every sample has, is joined to half of the others.
+        let nodes = 4000_u32;
+        let stream = Stream::new(5, Purpose::Benchmark, 0);
+        let end = |at: u32| (stream.uniform(u64::from(at)) * f64::from(nodes)) as u32;
+        let (a, b): (Vec<u32>, Vec<u32>) =
+            (1..nodes).map(|i| if i % 2 == 0 { (0, i) } else { (end(2 * i), end(2 * i + 1)) }).unzip();
+        let graph = Arc::new(Graph::undirected(nodes as usize, &a, &b).unwrap());
+        let keep = Keep { entries: 3 * graph.edges(), ..KEEP };
+        let kept = [SAMPLED, 40 * nodes as usize].map(|sampled| {
+            let svd = svd(&threads, &graph);
+            reconstruct_from(&threads, svd, nodes as usize, keep, sampled).unwrap()
+        });
+        assert!(kept[0].0.edges() >= keep.entries);
+        assert!(kept[0].1 == kept[1].1 && kept[0].0.sources() == kept[1].0.sources());
     }
 
     #[test]

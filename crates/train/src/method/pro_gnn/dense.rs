@@ -51,25 +51,25 @@ impl Default for DenseSettings {
 
 /// What each of them means.
 pub(crate) const SETTINGS: &[Setting] = &[
-    Setting::fixed("inner", "steps of the model for each of S, at least 1"),
+    Setting::fixed("inner", "steps of the model for each of S, 1 to 1000000"),
     Setting::fixed("structure_lr", "step size of S, at least 0"),
-    Setting::fixed("gnn", "γ, weight of the model's loss in the steps of S"),
-    Setting::fixed("distance", "δ, weight of ‖S − A‖²"),
-    Setting::fixed("l1", "α, weight of ‖S‖₁"),
-    Setting { name: "nuclear", meaning: "β, weight of the nuclear norm", search: &["0", "1.5"] },
+    Setting::fixed("gnn", "γ, weight of the model's loss in the steps of S, at least 0"),
+    Setting::fixed("distance", "δ, weight of ‖S − A‖², at least 0"),
+    Setting::fixed("l1", "α, weight of ‖S‖₁, at least 0"),
+    Setting { name: "nuclear", meaning: "β, weight of the nuclear norm, at least 0", search: &["0", "1.5"] },
     Setting {
         name: "smoothness",
-        meaning: "λ, weight of the smoothness of features",
+        meaning: "λ, weight of the smoothness of features, at least 0",
         search: &["0", "1", "3", "10"],
     },
     Setting::fixed(
         "exact",
         "true: shrink every singular value (seconds to minutes each time), false: the leading ones",
     ),
-    Setting::fixed("rank", "how many singular values are shrunk without `exact`"),
+    Setting::fixed("rank", "how many singular values are shrunk without `exact`, 1 to 1000000"),
     Setting::fixed(
         "nuclear_every",
-        "steps of S for one proximal step of the nuclear norm, which then goes so much further",
+        "steps of S for one proximal step of the nuclear norm, which then goes so much further, 1 to 1000000",
     ),
 ];
 
@@ -85,10 +85,11 @@ pub(crate) fn make(config: &RunConfig, seed: u64) -> Result<Box<dyn Method>, Tra
     Ok(Box::new(ProGnn { settings, seed, state: None }))
 }
 
-/// The bytes of a run: S, its gradient, similarities of features, and S at the best epoch; eigenvectors where they are exact.
+/// The bytes of a run: S, its gradient, similarities of features, and S at the best epoch; eigenvectors where they are exact, and S of
+/// the best run before in a search.
 pub(crate) fn memory(dataset: &Dataset, config: &RunConfig) -> u64 {
     let exact = config.settings_over(&DenseSettings::default()).is_ok_and(|settings| settings.exact);
-    let matrices = if exact { 4 + EXACT_MATRICES } else { 4 };
+    let matrices = 4 + if exact { EXACT_MATRICES } else { 0 } + u64::from(config.search);
     let nodes = dataset.graph().nodes() as u64;
     nodes.saturating_mul(nodes).saturating_mul(matrices * size_of::<f32>() as u64)
 }

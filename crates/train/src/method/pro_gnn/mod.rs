@@ -21,4 +21,6 @@ mod tests;
 pub(super) use dense::{
     SETTINGS as DENSE_SETTINGS, defaults as dense_defaults, make as make_dense, memory as dense_memory,
 };
-pub(super) use sparse::{SETTINGS as SPARSE_SETTINGS, defaults as sparse_defaults, make as make_sparse};
+pub(super) use sparse::{
+    SETTINGS as SPARSE_SETTINGS, defaults as sparse_defaults, make as make_sparse, memory as sparse_memory,
+};

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use edgepace_graph::Graph;
+use edgepace_graph::{Dataset, Graph};
 use edgepace_nn::{EdgeMatrix, Extra, StructureId, Threads};
 use serde::{Deserialize, Serialize};
 use toml::Table;
@@ -17,6 +17,7 @@ use super::terms::{Terms, check_counts, check_weights};
 use crate::config::{RunConfig, to_table};
 use crate::error::TrainError;
 use crate::event::Listener;
+use crate::method::edge_scores::in_range;
 use crate::method::{EdgeReport, EvaluatedOn, Kept, Method, Setting};
 use crate::session::Session;
 
@@ -57,24 +58,24 @@ impl Default for SparseSettings {
 pub(crate) const SETTINGS: &[Setting] = &[
     Setting {
         name: "neighbours",
-        meaning: "nearest nodes by features that each node may be joined with; 0: none",
+        meaning: "nearest nodes by features that each node may be joined with, 0 to 1000000; 0: none",
         search: &["0", "10"],
     },
-    Setting::fixed("inner", "steps of the model for each of S, at least 1"),
+    Setting::fixed("inner", "steps of the model for each of S, 1 to 1000000"),
     Setting::fixed("structure_lr", "step size of S, at least 0"),
-    Setting::fixed("gnn", "γ, weight of the model's loss in the steps of S"),
-    Setting::fixed("distance", "δ, weight of ‖S − A‖²"),
-    Setting::fixed("l1", "α, weight of ‖S‖₁"),
-    Setting { name: "nuclear", meaning: "β, weight of the nuclear norm", search: &["0", "1.5"] },
+    Setting::fixed("gnn", "γ, weight of the model's loss in the steps of S, at least 0"),
+    Setting::fixed("distance", "δ, weight of ‖S − A‖², at least 0"),
+    Setting::fixed("l1", "α, weight of ‖S‖₁, at least 0"),
+    Setting { name: "nuclear", meaning: "β, weight of the nuclear norm, at least 0", search: &["0", "1.5"] },
     Setting {
         name: "smoothness",
-        meaning: "λ, weight of the smoothness of features",
+        meaning: "λ, weight of the smoothness of features, at least 0",
         search: &["0", "1", "3", "10"],
     },
-    Setting::fixed("rank", "how many singular values are shrunk"),
+    Setting::fixed("rank", "how many singular values are shrunk, 1 to 1000000"),
     Setting::fixed(
         "nuclear_every",
-        "steps of S for one proximal step of the nuclear norm, which then goes so much further",
+        "steps of S for one proximal step of the nuclear norm, which then goes so much further, 1 to 1000000",
     ),
 ];
 
@@ -90,6 +91,25 @@ pub(crate) fn make(config: &RunConfig, seed: u64) -> Result<Box<dyn Method>, Tra
     Ok(Box::new(ProGnnSparse { settings, seed, state: None }))
 }
 
+/// The bytes of a run: what an entry of the support takes in graph, S and the model, and the eigenvectors. Of the neighbours, half are
+/// taken to be each other's.
+pub(crate) fn memory(dataset: &Dataset, config: &RunConfig) -> u64 {
+    let settings = config.settings_over(&SparseSettings::default()).unwrap_or_default();
+    let graph = dataset.graph();
+    let nodes = graph.nodes() as f64;
+    let (neighbours, rank) = (nodes.min(settings.neighbours as f64), nodes.min(settings.rank as f64));
+    let entries = 1.5 * nodes * neighbours + graph.edges() as f64;
+    let vectors = VECTOR_COPIES * nodes * rank * size_of::<f32>() as f64;
+    let small = SMALL_COPIES * rank * rank * size_of::<f64>() as f64;
+    (ENTRY_BYTES * entries + vectors + small) as u64
+}
+
+/// Measured (`tests/memory.rs`): the bytes of an entry of the support, and how often eigenvectors and the small matrix that gives them
+/// are there.
+const ENTRY_BYTES: f64 = 36.0;
+const VECTOR_COPIES: f64 = 7.0;
+const SMALL_COPIES: f64 = 3.0;
+
 impl SparseSettings {
     fn check(&self) -> Result<(), TrainError> {
         check_weights(&[
@@ -102,7 +122,7 @@ impl SparseSettings {
         ])?;
         check_counts(&[("inner", self.inner), ("rank", self.rank), ("nuclear_every", self.nuclear_every)])?;
         // 0 neighbours are legal: S then lives on the graph's own edges.
-        check_counts(&[("neighbours", self.neighbours.max(1))])
+        in_range("neighbours", self.neighbours as f64, 0.0, 1e6)
     }
 
     fn terms(&self) -> Terms<f32> {

@@ -29,6 +29,7 @@ use ablations::changed;
 
 pub(super) use auto::{AUTO, candidates};
 pub(super) use settings::SETTINGS;
+use settings::unread;
 
 /// The presets, the default first.
 pub(super) const PRESETS: &[&str] = &["edgepace", "posterior", "cosine", "paper", "official", AUTO];
@@ -67,6 +68,15 @@ fn settings(config: &RunConfig) -> Result<CurriculumConfig, TrainError> {
         });
     }
     settings.check()?;
+    // What has no effect would only seem to have been tried.
+    let preset = to_table(&preset(config)?)?;
+    if let Some((key, reason)) = unread(&settings).find(|(key, _)| preset.get(*key) != given.get(*key)) {
+        return Err(TrainError::Config {
+            field: key.into(),
+            found: given.get(key).map_or_else(String::new, ToString::to_string),
+            expected: format!("unset: {reason}"),
+        });
+    }
     if settings.residual_term != ResidualTerm::Off && settings.kernel == Kernel::Posterior {
         return Err(TrainError::Config {
             field: "residual_term".into(),

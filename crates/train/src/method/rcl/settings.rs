@@ -3,6 +3,8 @@
 //! The search values are those of the paper, where it names some, and otherwise those between which validation decided
 //! when the presets were made.
 
+use edgepace_curriculum::{CurriculumConfig, Kernel, Order, Pace};
+
 use crate::method::Setting;
 
 pub(in crate::method) const SETTINGS: &[Setting] = &[
@@ -74,3 +76,23 @@ pub(in crate::method) const SETTINGS: &[Setting] = &[
         "which edges are evaluated: weighted, full, or validated (the better of both)",
     ),
 ];
+
+/// Settings that have no effect beside the others, and why.
+pub(super) fn unread(settings: &CurriculumConfig) -> impl Iterator<Item = (&'static str, &'static str)> {
+    let pace = settings.pace;
+    let random = settings.order == Order::Random;
+    let by_share = matches!(pace, Pace::Linear | Pace::Root);
+    let by_lambda = matches!(pace, Pace::Lambda | Pace::Official);
+    let rows = [
+        ("kernel", random, "a random order asks no kernel"),
+        ("average", random, "a random order has no difficulty to average"),
+        ("evidence_ridge", random || settings.kernel != Kernel::Evidence, "only kernel evidence reads it"),
+        ("evidence_samples", random || settings.kernel != Kernel::Evidence, "only kernel evidence reads it"),
+        ("full_at", by_share, "paces linear and root let every edge in at the end"),
+        ("start_share", pace != Pace::Quantile, "only pace quantile reads it"),
+        ("lambda_start", !by_lambda, "only paces lambda and official read it"),
+        ("lambda_step", pace != Pace::Lambda, "only pace lambda reads it"),
+        ("official_base", pace != Pace::Official, "only pace official reads it"),
+    ];
+    rows.into_iter().filter(|&(_, unread, _)| unread).map(|(key, _, reason)| (key, reason))
+}
