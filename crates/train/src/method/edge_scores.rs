@@ -1,4 +1,4 @@
-//! What the methods share that learn scores of edges: their network, checks of settings, the report.
+//! What the methods share that learn scores of edges: their network, checks of settings, means over both directions.
 
 use std::sync::Arc;
 
@@ -6,7 +6,6 @@ use edgepace_graph::Graph;
 use edgepace_nn::{AdamConfig, EdgeNetwork};
 
 use crate::error::TrainError;
-use crate::method::EdgeReport;
 
 /// Settings of an edge network.
 #[derive(Clone, Copy)]
@@ -59,17 +58,5 @@ pub(super) fn average_twins(graph: &Graph, values: &mut [f32]) {
             let mean = f32::midpoint(values[edge], values[twin]);
             (values[edge], values[twin]) = (mean, mean);
         }
-    }
-}
-
-/// The report on edges that are kept with such probabilities: the less probable, the harder.
-pub(super) fn report(mut keep: Vec<f32>) -> EdgeReport {
-    for keep in &mut keep {
-        *keep = keep.clamp(0.0, 1.0);
-    }
-    EdgeReport {
-        difficulty: keep.iter().map(|&keep| 1.0 - keep).collect(),
-        first_epoch: vec![0; keep.len()],
-        weight: keep,
     }
 }

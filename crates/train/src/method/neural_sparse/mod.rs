@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use crate::config::RunConfig;
 use crate::error::TrainError;
 use crate::event::Listener;
-use crate::method::edge_scores::{Network, average_twins, check_network, in_range, report};
+use crate::method::edge_scores::{Network, average_twins, check_network, in_range};
 use crate::method::{EdgeReport, EvaluatedOn, Kept, Method, Setting, Update};
 use crate::session::Session;
 
@@ -220,16 +220,19 @@ impl Method for NeuralSparse {
         self.state.as_ref().map_or(0, |state| state.sampler.sampled())
     }
 
-    /// How likely each edge is kept: the relaxation at temperature 1 without noise, of which Σ over a node's edges is k.
+    /// The relaxation at temperature 1 without noise, cut at 1: it orders the edges of a node by score, and is no probability.
     fn edges(&self) -> Option<EdgeReport> {
         let state = self.state.as_ref()?;
         let mut sampler = Sampler::new(Arc::clone(state.sampler.graph()), self.settings.k);
-        let mut keep = vec![0.0; state.scores.len()];
+        let mut weights = vec![0.0; state.scores.len()];
         sampler.perturb(&state.threads, &state.scores, None);
         sampler.relax(&state.threads, 1.0);
-        sampler.relaxed(&state.threads, &mut keep);
-        average_twins(state.sampler.graph(), &mut keep);
-        Some(report(keep))
+        sampler.relaxed(&state.threads, &mut weights);
+        average_twins(state.sampler.graph(), &mut weights);
+        for weight in &mut weights {
+            *weight = weight.min(1.0);
+        }
+        Some(EdgeReport::of_weights(&weights))
     }
 }
 

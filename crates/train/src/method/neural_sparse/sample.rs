@@ -4,7 +4,9 @@
 //! replacement from softmax(z) (Gumbel-top-k: Yellott, 1977). The relaxation draws them one after the other by
 //! Gumbel-softmax, each round with what the earlier ones left (Xie and Ermon, IJCAI 2019):
 //! α¹ = z + g, pʲ = softmax(αʲ / τ), αʲ⁺¹ = αʲ + ln(1 − pʲ), and the weight of an edge is Σ_j pʲ. For τ → 0 it is the
-//! sample itself. A node with at most k neighbours keeps them all, with weight 1 and no gradient.
+//! sample itself, as long as the scores of a node lie within 80 of each other. At larger τ an edge that was likely drawn is
+//! not wholly taken out, and its weight can exceed 1. A node with at most k neighbours keeps them all, with weight 1 and no
+//! gradient.
 
 use std::sync::Arc;
 
@@ -12,8 +14,8 @@ use edgepace_graph::Graph;
 use edgepace_graph::random::Stream;
 use edgepace_nn::{Real, Threads, with_simd};
 
-/// 1 − p is at least this, so that an edge that is surely drawn has a finite logarithm.
-const FLOOR: f64 = 1e-6;
+/// 1 − p is at least this, so that an edge that is surely drawn has a finite logarithm: −87, below the scores of its rivals.
+const FLOOR: f64 = f32::MIN_POSITIVE as f64;
 /// Positions of a stream that a sample may read: more than any graph has edges.
 const SAMPLE: u64 = 1 << 40;
 
@@ -206,16 +208,36 @@ fn highest<T: Real>(values: &[T]) -> T {
     lanes.iter().chain(rest).fold(T::MIN, |highest, &x| highest.max(x))
 }
 
+/// Several sums over the places of three lists, each with its own term.
 #[inline(always)]
-fn total<T: Real>(values: &[T]) -> T {
-    let (tiles, rest) = values.as_chunks::<LANES>();
-    let mut lanes = [T::ZERO; LANES];
-    for tile in tiles {
+fn totals<T: Real, const N: usize>([x, y, z]: [&[T]; 3], terms: impl Fn(T, T, T) -> [T; N]) -> [T; N] {
+    let (x_tiles, x_rest) = x.as_chunks::<LANES>();
+    let (y_tiles, y_rest) = y.as_chunks::<LANES>();
+    let (z_tiles, z_rest) = z.as_chunks::<LANES>();
+    let mut lanes = [[T::ZERO; LANES]; N];
+    for ((x, y), z) in x_tiles.iter().zip(y_tiles).zip(z_tiles) {
         for l in 0..LANES {
-            lanes[l] += tile[l];
+            let terms = terms(x[l], y[l], z[l]);
+            for n in 0..N {
+                lanes[n][l] += terms[n];
+            }
         }
     }
-    lanes.iter().chain(rest).fold(T::ZERO, |sum, &x| sum + x)
+    let mut sums = lanes.map(|lanes| lanes.into_iter().sum::<T>());
+    for ((&x, &y), &z) in x_rest.iter().zip(y_rest).zip(z_rest) {
+        let terms = terms(x, y, z);
+        for n in 0..N {
+            sums[n] += terms[n];
+        }
+    }
+    sums
+}
+
+/// Whether an edge has more than half of a round. Its 1 − p is then the sum of the other p: a difference would have few
+/// digits left, or none.
+#[inline(always)]
+fn leads<T: Real>(p: T) -> bool {
+    p > T::of(0.5)
 }
 
 #[inline(always)]
@@ -223,47 +245,40 @@ fn relax_row<T: Real>(perturbed: &[T], k: usize, sharpness: T, rounds: &mut [T])
     let degree = perturbed.len();
     let (rounds, alpha) = rounds.split_at_mut(degree * k);
     alpha.copy_from_slice(perturbed);
-    let floor = T::of(FLOOR);
     for p in rounds.chunks_exact_mut(degree) {
         let highest = highest(alpha);
         for (p, &a) in p.iter_mut().zip(&*alpha) {
             *p = ((a - highest) * sharpness).exp();
         }
-        let scale = T::ONE / total(p);
+        // One that leads is the only 1 among these powers.
+        let [total, others] = totals([p, p, p], |p, _, _| [p, if p < T::ONE { p } else { T::ZERO }]);
+        let scale = T::ONE / total;
+        let left = (others * scale).max(T::of(FLOOR));
         for (p, a) in p.iter_mut().zip(&mut *alpha) {
             *p *= scale;
-            *a += (T::ONE - *p).max(floor).quick_ln();
+            *a += if leads(*p) { left } else { T::ONE - *p }.quick_ln();
         }
     }
 }
 
-/// ∂/∂pʲ = ∂/∂w − a / (1 − pʲ), where 1 − pʲ is not at its floor.
-#[inline(always)]
-fn by_share<T: Real>(p: T, d_weight: T, a: T) -> T {
-    let left = T::ONE - p;
-    if left > T::of(FLOOR) { d_weight - a / left } else { d_weight }
-}
-
-/// From the last round to the first, with a = ∂/∂αʲ⁺¹ (0 after the last): ∂/∂αʲ = a + pʲ (∂/∂pʲ − Σ pʲ ∂/∂pʲ) / τ. What
-/// stays in `d_scores` is ∂/∂α¹, the gradient by the scores.
+/// From the last round to the first, with a = ∂/∂αʲ⁺¹ (0 after the last): ∂/∂pʲ = ∂/∂w − a / (1 − pʲ), and
+/// ∂/∂αʲ = a + pʲ (∂/∂pʲ − Σ pʲ ∂/∂pʲ) / τ. What stays in `d_scores` is ∂/∂α¹, the gradient by the scores.
+///
+/// Of an edge that leads, a / (1 − p) can overflow. It stays out of ∂/∂p, and its part in ∂/∂α is added apart: −p a for that
+/// edge, and for the others p a by their share of 1 − p. At its floor 1 − p depends on no score, and has no part.
 #[inline(always)]
 fn gradient_row<T: Real>(rounds: &[T], sharpness: T, d_weights: &[T], d_scores: &mut [T]) {
+    let floor = T::of(FLOOR);
+    let by_share = |p: T, w: T, a: T| if leads(p) { w } else { w - a / (T::ONE - p) };
     for p in rounds.chunks_exact(d_weights.len()).rev() {
-        let (p_tiles, p_rest) = p.as_chunks::<LANES>();
-        let (w_tiles, w_rest) = d_weights.as_chunks::<LANES>();
-        let (a_tiles, a_rest) = d_scores.as_chunks::<LANES>();
-        let mut lanes = [T::ZERO; LANES];
-        for ((p, w), a) in p_tiles.iter().zip(w_tiles).zip(a_tiles) {
-            for l in 0..LANES {
-                lanes[l] = p[l].mul_add(by_share(p[l], w[l], a[l]), lanes[l]);
-            }
-        }
-        let mut mean = total(&lanes);
-        for ((&p, &w), &a) in p_rest.iter().zip(w_rest).zip(a_rest) {
-            mean = p.mul_add(by_share(p, w, a), mean);
-        }
+        let [mean, left, leader] = totals([p, d_weights, d_scores], |p, w, a| {
+            let [other, leader] = if leads(p) { [T::ZERO, p * a] } else { [p, T::ZERO] };
+            [p * by_share(p, w, a), other, leader]
+        });
+        let (leader, inverse) = if left > floor { (leader, T::ONE / left) } else { (T::ZERO, T::ZERO) };
         for ((&p, &w), a) in p.iter().zip(d_weights).zip(&mut *d_scores) {
-            *a += sharpness * p * (by_share(p, w, *a) - mean);
+            let apart = if leads(p) { -leader } else { p * inverse * leader };
+            *a += sharpness * (p * (by_share(p, w, *a) - mean) + apart);
         }
     }
 }

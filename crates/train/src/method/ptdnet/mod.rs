@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use crate::config::RunConfig;
 use crate::error::TrainError;
 use crate::event::Listener;
-use crate::method::edge_scores::{Network, check_network, in_range, report};
+use crate::method::edge_scores::{Network, check_network, in_range};
 use crate::method::{EdgeReport, EvaluatedOn, Kept, Method, Setting, Update};
 use crate::session::Session;
 
@@ -288,7 +288,7 @@ impl Method for PtdNet {
         first.gates.open(&state.threads, &mut keep);
         second.gates.open(&state.threads, &mut other);
         keep.iter_mut().zip(&other).for_each(|(keep, &other)| *keep = f32::midpoint(*keep, other));
-        Some(report(keep))
+        Some(EdgeReport::of_weights(&keep))
     }
 }
 

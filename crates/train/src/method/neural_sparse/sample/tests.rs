@@ -124,6 +124,86 @@ fn the_gradient_through_the_relaxation_with_fixed_noise_is_its_central_differenc
     }
 }
 
+/// Scores of a star with 7 leaves: groups that lie 30 apart.
+const APART: [f64; 7] = [0.5, -30.0, -60.0, 0.0, -29.2, 1.2, -31.0];
+
+fn apart() -> Vec<f64> {
+    APART.into_iter().chain([0.0; 7]).collect()
+}
+
+/// The weights of the relaxation without noise at a temperature, and its gradient when that by weight e is sin(e + 1).
+fn relaxed<T: Real>(scores: &[f64], k: usize, temperature: f64) -> [Vec<f64>; 2] {
+    let (graph, threads) = (star(7), one_thread());
+    let of = |values: Vec<f64>| values.into_iter().map(T::of).collect::<Vec<T>>();
+    let mut sampler = Sampler::<T>::new(Arc::clone(&graph), k);
+    sampler.perturb(&threads, &of(scores.to_vec()), None);
+    sampler.relax(&threads, temperature);
+    let (mut weights, mut gradient) = (vec![T::ZERO; graph.edges()], vec![T::ZERO; graph.edges()]);
+    sampler.relaxed(&threads, &mut weights);
+    sampler.gradient(
+        &threads,
+        &of((0..graph.edges()).map(|e| (e as f64 + 1.0).sin()).collect()),
+        &mut gradient,
+    );
+    [weights, gradient].map(|values| values.into_iter().map(Into::into).collect())
+}
+
+#[test]
+fn the_relaxation_ends_as_the_sample_when_scores_are_30_apart() {
+    let order = [5, 0, 3, 4, 1, 6];
+    for k in 1..=6 {
+        for [weights, _] in [relaxed::<f32>(&apart(), k, 0.005), relaxed::<f64>(&apart(), k, 0.005)] {
+            for e in 0..7 {
+                let sampled = if order[..k].contains(&e) { 1.0 } else { 0.0 };
+                assert!((weights[e] - sampled).abs() < 1e-6, "k {k}, edge {e}: {}", weights[e]);
+            }
+        }
+    }
+}
+
+#[test]
+fn an_edge_30_ahead_is_half_drawn_again_at_temperature_1() {
+    let scores: Vec<f64> = [30.0].into_iter().chain([0.0; 13]).collect();
+    for [weights, _] in [relaxed::<f32>(&scores, 2, 1.0), relaxed::<f64>(&scores, 2, 1.0)] {
+        assert!((weights[0] - 1.5).abs() < 1e-6, "{}", weights[0]);
+    }
+}
+
+#[test]
+fn the_gradient_is_that_of_central_differences_when_scores_are_30_apart() {
+    let loss = |scores: &[f64], k, temperature| {
+        let [weights, _] = relaxed::<f64>(scores, k, temperature);
+        weights.iter().enumerate().map(|(e, w)| w * (e as f64 + 1.0).sin()).sum::<f64>()
+    };
+    for (k, temperature) in [(1, 1.0), (2, 1.0), (3, 1.0), (3, 0.5), (5, 2.0), (6, 5.0)] {
+        let [_, exact] = relaxed::<f64>(&apart(), k, temperature);
+        let [_, single] = relaxed::<f32>(&apart(), k, temperature);
+        for e in 0..7 {
+            let at = |step: f64| {
+                let mut moved = apart();
+                moved[e] += step;
+                loss(&moved, k, temperature)
+            };
+            let numeric = (at(1e-5) - at(-1e-5)) / 2e-5;
+            assert!((exact[e] - numeric).abs() < 1e-7, "k {k}, τ {temperature}: {} for {numeric}", exact[e]);
+            assert!((single[e] - exact[e]).abs() < 1e-5, "k {k}, τ {temperature}: {} in f32", single[e]);
+        }
+    }
+}
+
+#[test]
+fn huge_scores_leave_the_relaxation_and_its_gradient_finite() {
+    for scale in [1.0, 1e2, 1e6, 1e30] {
+        let scores: Vec<f64> = apart().iter().map(|z| scale * z).collect();
+        for temperature in [0.01, 1.0, 10.0] {
+            for k in 1..=6 {
+                let numbers = relaxed::<f32>(&scores, k, temperature).concat();
+                assert!(numbers.iter().all(|x| x.is_finite()), "{scale} {temperature} {k}: {numbers:?}");
+            }
+        }
+    }
+}
+
 #[test]
 fn a_graph_without_edges_has_an_empty_sample() {
     let graph = Arc::new(Graph::from_edges(3, &[], &[]).unwrap());
