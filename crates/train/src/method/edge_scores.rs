@@ -1,5 +1,8 @@
 //! What the methods share that learn scores of edges: their network, checks of settings, means over both directions.
 
+#[cfg(test)]
+pub(super) mod differences;
+
 use std::sync::Arc;
 
 use edgepace_graph::Graph;

@@ -170,11 +170,7 @@ impl Method for NeuralSparse {
 
     fn step(&mut self, epoch: u32, session: &mut Session<'_>) -> Result<f64, TrainError> {
         let Some(state) = &mut self.state else { return session.step(StructureId::FIRST, epoch) };
-        let model = session.model.on(state.training);
-        let extra = Extra { edges: true, inputs: false };
-        let loss = model.gradients(&session.task, Some(epoch), extra)?;
-        state.sampler.gradient(&state.threads, model.edge_gradients(), &mut state.d_scores);
-        state.network.gradient(&state.threads, model.inputs(), &state.d_scores)?;
+        let (loss, _) = state.gradients(epoch, session)?;
         state.network.step(&state.threads);
         session.apply()?;
         Ok(loss)
@@ -243,4 +239,17 @@ impl State {
         self.scores.extend_from_slice(scores);
         Ok(())
     }
+
+    /// The loss on the sample, and its gradient by the network's parameters; that by the model's is in the model.
+    fn gradients(&mut self, epoch: u32, session: &mut Session<'_>) -> Result<(f64, &[f32]), TrainError> {
+        let model = session.model.on(self.training);
+        let extra = Extra { edges: true, inputs: false };
+        let loss = model.gradients(&session.task, Some(epoch), extra)?;
+        self.sampler.gradient(&self.threads, model.edge_gradients(), &mut self.d_scores);
+        let gradient = self.network.gradient(&self.threads, model.inputs(), &self.d_scores)?;
+        Ok((loss, gradient))
+    }
 }
+
+#[cfg(test)]
+mod tests;

@@ -144,6 +144,55 @@ impl State {
     fn evaluated(&self) -> Layers {
         Layers([self.layers[0].evaluated, self.layers[1].evaluated])
     }
+
+    /// Draws the gates of a layer for the training step of an epoch. Those of the second follow the hidden units that those of
+    /// the first give.
+    fn sample(
+        &mut self,
+        number: usize,
+        settings: &Settings,
+        (seed, epoch): (u64, u32),
+        session: &mut Session<'_>,
+    ) -> Result<(), TrainError> {
+        let both = self.training();
+        let layer = &mut self.layers[number];
+        if number == 1 {
+            let hidden = session.model.on(both).hidden(Some(epoch));
+            let input = Input::dense(hidden, session.graph.nodes(), session.config.hidden);
+            layer.score(&self.threads, input)?;
+        }
+        let temperature = settings.temperature(epoch, session.config.epochs);
+        // A stream of its own per layer: the second one's come after all epochs of the first.
+        let stream = Stream::new(seed, Purpose::EdgeSamples, number as u32 * LAYER_STREAMS + epoch);
+        layer.gates.sample(&self.threads, stream, temperature, &mut layer.weights);
+        session.model.on(layer.training).set_edge_weights(&layer.weights)?;
+        if epoch.is_multiple_of(settings.rank_period)
+            && let Some(low_rank) = &mut layer.low_rank
+        {
+            low_rank.update(&self.threads, &layer.weights)?;
+        }
+        Ok(())
+    }
+
+    /// The loss of the task, and the gradient of the whole loss by the parameters of each network; that by the model's is in
+    /// the model.
+    fn gradients(
+        &mut self,
+        settings: &Settings,
+        epoch: u32,
+        session: &mut Session<'_>,
+    ) -> Result<(f64, [&[f32]; 2]), TrainError> {
+        let (nodes, units) = (session.graph.nodes(), session.config.hidden);
+        let model = session.model.on(self.training());
+        let extra = Extra { edges: true, inputs: false };
+        let loss = model.gradients(&session.task, Some(epoch), extra)?;
+        let State { layers: [first, second], threads } = self;
+        first.d_weights.copy_from_slice(model.edge_gradients());
+        second.d_weights.copy_from_slice(model.second_edge_gradients());
+        let by_first = first.gradient(threads, settings, model.inputs())?;
+        let hidden = Input::dense(model.hidden(Some(epoch)), nodes, units);
+        Ok((loss, [by_first, second.gradient(threads, settings, hidden)?]))
+    }
 }
 
 impl Layer {
@@ -181,21 +230,20 @@ impl Layer {
         Ok(())
     }
 
-    /// Learns from the gradient of the task by this layer's edge weights, which is in `d_weights`.
-    fn learn(
+    /// The gradient of the whole loss by the network's parameters, given that of the task by this layer's edge weights, which
+    /// is in `d_weights`.
+    fn gradient(
         &mut self,
         threads: &Threads,
         settings: &Settings,
         input: Input<'_, f32>,
-    ) -> Result<(), TrainError> {
+    ) -> Result<&[f32], TrainError> {
         if let Some(low_rank) = &self.low_rank {
             low_rank.add_gradient(threads, settings.low_rank as f32, &mut self.d_weights);
         }
         let share = settings.sparsity / self.d_weights.len().max(1) as f64;
         self.gates.gradient(threads, &self.d_weights, share, &mut self.d_scores);
-        self.network.gradient(threads, input, &self.d_scores)?;
-        self.network.step(threads);
-        Ok(())
+        Ok(self.network.gradient(threads, input, &self.d_scores)?)
     }
 }
 
@@ -212,39 +260,18 @@ impl Method for PtdNet {
 
     fn before(&mut self, epoch: u32, session: &mut Session<'_>) -> Result<Option<Update>, TrainError> {
         let Some(state) = &mut self.state else { return Ok(None) };
-        let both = state.training();
-        let temperature = self.settings.temperature(epoch, session.config.epochs);
-        let nodes = session.graph.nodes();
-        for (number, layer) in state.layers.iter_mut().enumerate() {
-            if number == 1 {
-                let hidden = session.model.on(both).hidden(Some(epoch));
-                layer.score(&state.threads, Input::dense(hidden, nodes, session.config.hidden))?;
-            }
-            // A stream of its own per layer: the second one's come after all epochs of the first.
-            let stream = Stream::new(self.seed, Purpose::EdgeSamples, number as u32 * LAYER_STREAMS + epoch);
-            layer.gates.sample(&state.threads, stream, temperature, &mut layer.weights);
-            session.model.on(layer.training).set_edge_weights(&layer.weights)?;
-            if epoch.is_multiple_of(self.settings.rank_period)
-                && let Some(low_rank) = &mut layer.low_rank
-            {
-                low_rank.update(&state.threads, &layer.weights)?;
-            }
+        for number in 0..2 {
+            state.sample(number, &self.settings, (self.seed, epoch), session)?;
         }
         Ok(None)
     }
 
     fn step(&mut self, epoch: u32, session: &mut Session<'_>) -> Result<f64, TrainError> {
         let Some(state) = &mut self.state else { return session.step(StructureId::FIRST, epoch) };
-        let both = state.training();
-        let (nodes, units) = (session.graph.nodes(), session.config.hidden);
-        let model = session.model.on(both);
-        let extra = Extra { edges: true, inputs: false };
-        let loss = model.gradients(&session.task, Some(epoch), extra)?;
-        let State { layers: [first, second], threads } = state;
-        first.d_weights.copy_from_slice(model.edge_gradients());
-        second.d_weights.copy_from_slice(model.second_edge_gradients());
-        first.learn(threads, &self.settings, model.inputs())?;
-        second.learn(threads, &self.settings, Input::dense(model.hidden(Some(epoch)), nodes, units))?;
+        let (loss, _) = state.gradients(&self.settings, epoch, session)?;
+        for layer in &mut state.layers {
+            layer.network.step(&state.threads);
+        }
         session.apply()?;
         Ok(loss)
     }
@@ -294,3 +321,6 @@ impl Method for PtdNet {
 
 /// Streams of noise that a layer may use: more than a run has epochs.
 const LAYER_STREAMS: u32 = 1 << 24;
+
+#[cfg(test)]
+mod tests;
