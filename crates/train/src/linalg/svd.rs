@@ -102,7 +102,8 @@ pub fn truncated_svd(
     Ok(Svd { values, left, right })
 }
 
-/// `start` in the first columns, uniform random numbers in the others.
+/// `start` in the first columns, uniform random numbers in the others. A column of `start` that is 0 is one that was not found,
+/// and would stay 0 in every product: it is random too.
 pub(super) fn first_block(
     threads: &Threads,
     rows: usize,
@@ -114,6 +115,10 @@ pub(super) fn first_block(
     let mut block = vec![0.0; rows * width];
     let start = start.unwrap_or_default();
     let known = start.len() / rows;
+    let mut found = vec![false; known];
+    for row in start.chunks(known.max(1)) {
+        found.iter_mut().zip(row).for_each(|(found, &x)| *found |= x != 0.0);
+    }
     // Columns of V have length 1; random ones of about that length beside them keep the block well scaled.
     let scale = (3.0 / rows as f64).sqrt() / f64::from(1_u32 << 31);
     threads.rows(&mut block, width, 256, |first, block| {
@@ -127,7 +132,11 @@ pub(super) fn first_block(
                 }
             }
             let known_row = &start[row_number * known..][..known];
-            row.iter_mut().zip(known_row).for_each(|(x, &known)| *x = known);
+            for ((x, &known), &found) in row.iter_mut().zip(known_row).zip(&found) {
+                if found {
+                    *x = known;
+                }
+            }
         }
     });
     block

@@ -135,4 +135,31 @@ mod tests {
             assert!((f64::from(*found) - numeric).abs() < 2e-3, "{found} for {numeric}");
         }
     }
+    /// Cliques of 3 to 10 nodes, whose leading singular values are 2 to 9, all others 1.
+    fn cliques() -> Arc<Graph> {
+        let (mut a, mut b, mut nodes) = (Vec::new(), Vec::new(), 0);
+        for size in 3..=10 {
+            for i in nodes..nodes + size {
+                for j in nodes..i {
+                    a.push(i);
+                    b.push(j);
+                }
+            }
+            nodes += size;
+        }
+        Arc::new(Graph::undirected(nodes as usize, &a, &b).unwrap())
+    }
+
+    #[test]
+    fn gates_that_open_again_after_all_were_closed_give_the_norm_of_the_graph() {
+        let threads = Threads::new(1).unwrap();
+        let graph = cliques();
+        let mut term = LowRank::new(&threads, &graph, 8, 1).unwrap();
+        term.update(&threads, &vec![0.0; graph.edges()]).unwrap();
+        assert_eq!(term.share(), 0.0);
+        for _ in 0..8 {
+            term.update(&threads, &vec![1.0; graph.edges()]).unwrap();
+        }
+        assert!((term.share() - 1.0).abs() < 1e-4, "{}", term.share());
+    }
 }
