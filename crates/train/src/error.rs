@@ -34,6 +34,17 @@ pub enum TrainError {
         what: &'static str,
     },
 
+    /// Training diverged: a number that all later ones come from is not finite.
+    #[error("{what} not finite in epoch {epoch}: training diverges, try a smaller {rates}")]
+    Diverged {
+        /// What it is, as «the loss is».
+        what: &'static str,
+        /// The epoch, from 0.
+        epoch: u32,
+        /// The settings that may be too large.
+        rates: &'static str,
+    },
+
     /// The method needs more memory than there is. Found before anything is made.
     #[error(
         "method {method} needs {}{} on {nodes} nodes, and {} are free: use {instead}",
@@ -69,6 +80,19 @@ pub enum TrainError {
 
 fn at_once(runs: usize) -> String {
     if runs > 1 { format!(" for {runs} runs at once") } else { String::new() }
+}
+
+/// Refuses numbers of an epoch that are not finite. `what` they are is said as in «the loss is», and `rates` are the settings that
+/// may be too large.
+pub(crate) fn check_finite<T: Copy + Into<f64>>(
+    values: &[T],
+    what: &'static str,
+    epoch: u32,
+    rates: &'static str,
+) -> Result<(), TrainError> {
+    // No end at the first that is not: so the compiler can take several at a time.
+    let finite = values.iter().fold(true, |finite, &value| finite & value.into().is_finite());
+    if finite { Ok(()) } else { Err(TrainError::Diverged { what, epoch, rates }) }
 }
 
 fn gigabytes(bytes: u64) -> String {

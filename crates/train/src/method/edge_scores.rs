@@ -8,7 +8,7 @@ use std::sync::Arc;
 use edgepace_graph::Graph;
 use edgepace_nn::{AdamConfig, EdgeNetwork};
 
-use crate::error::TrainError;
+use crate::error::{TrainError, check_finite};
 
 /// Settings of an edge network.
 #[derive(Clone, Copy)]
@@ -28,6 +28,19 @@ impl Network {
         let adam = AdamConfig { rate: self.lr, ..AdamConfig::default() };
         Ok(EdgeNetwork::new(Arc::clone(graph), columns, self.hidden, adam, (seed, index))?)
     }
+}
+
+/// The step sizes that can make training diverge.
+const RATES: &str = "`lr` or `network_lr`";
+
+/// Refuses scores of edges that are not finite.
+pub(super) fn check_scores(scores: &[f32], epoch: u32) -> Result<(), TrainError> {
+    check_finite(scores, "the scores of edges are", epoch, RATES)
+}
+
+/// Refuses a loss that is not finite.
+pub(super) fn check_loss(loss: f64, epoch: u32) -> Result<(), TrainError> {
+    check_finite(&[loss], "the loss is", epoch, RATES)
 }
 
 pub(super) fn check_network(hidden: usize, lr: f64) -> Result<(), TrainError> {

@@ -1,8 +1,9 @@
 //! Methods that learn which edges to keep: NeuralSparse and PTDNet.
 
-use edgepace_train::TrainError;
+use edgepace_nn::Threads;
+use edgepace_train::{Silent, TrainError, run};
 
-use crate::sets::{config, small, trained};
+use crate::sets::{circle, config, small, trained};
 
 #[test]
 fn neural_sparse_is_evaluated_on_k_neighbours_of_each_node() {
@@ -44,6 +45,26 @@ fn ptdnet_has_other_gates_in_each_layer_and_closes_them_under_pressure() {
     };
     let (free, pressed) = (open("0"), open("20"));
     assert!(pressed < 0.01 && free > 0.1, "open without pressure {free}, with {pressed}");
+}
+
+#[test]
+fn training_that_diverges_ends_with_what_diverged_when_and_what_to_lower() {
+    let (small, dense) = (small(), circle("homophily=0.5,nodes=120,edges=3500,classes=3", 1));
+    let steep =
+        [("k", "50"), ("network_lr", "100"), ("temperature_rate", "1000"), ("temperature_floor", "0.01")];
+    for (method, set, settings, expected) in [
+        ("neural-sparse", &small, &[("lr", "1e30")][..], "the loss is not finite in epoch 1"),
+        ("neural-sparse", &dense, &steep, "the scores of edges are not finite in epoch 1"),
+        ("ptdnet", &small, &[("lr", "1e30")], "the loss is not finite in epoch 1"),
+        ("ptdnet", &small, &[("lr", "3e38")], "the scores of edges are not finite in epoch 0"),
+    ] {
+        let config = config(&[&[("method", method)], settings].concat());
+        let threads = Threads::new(1).unwrap();
+        let error = run(&set.0, &set.1, &config, 3, &threads, &mut Silent).map(|_| ()).unwrap_err();
+        assert!(matches!(error, TrainError::Diverged { .. }), "{method}: {error}");
+        let advice = "training diverges, try a smaller `lr` or `network_lr`";
+        assert_eq!(error.to_string(), format!("{expected}: {advice}"), "{method}");
+    }
 }
 
 #[test]

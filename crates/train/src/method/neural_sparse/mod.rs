@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use crate::config::RunConfig;
 use crate::error::TrainError;
 use crate::event::Listener;
-use crate::method::edge_scores::{Network, average_twins, check_network, in_range};
+use crate::method::edge_scores::{Network, average_twins, check_loss, check_network, check_scores, in_range};
 use crate::method::{EdgeReport, EvaluatedOn, Kept, Method, Setting, Update};
 use crate::session::Session;
 
@@ -148,7 +148,7 @@ impl Method for NeuralSparse {
             d_scores: vec![0.0; edges],
             threads: session.model.threads().clone(),
         };
-        state.score(session)?;
+        state.score(0, session)?;
         self.state = Some(state);
         Ok(())
     }
@@ -179,7 +179,7 @@ impl Method for NeuralSparse {
     fn after(&mut self, epoch: u32, session: &mut Session<'_>) -> Result<(), TrainError> {
         let Some(state) = &mut self.state else { return Ok(()) };
         // The scores after this step are also those that the next one samples from.
-        state.score(session)?;
+        state.score(epoch, session)?;
         let State { sampler, scores, weights, kept, threads, .. } = state;
         match self.settings.evaluation {
             Evaluation::Top => {
@@ -233,8 +233,9 @@ impl Method for NeuralSparse {
 }
 
 impl State {
-    fn score(&mut self, session: &Session<'_>) -> Result<(), TrainError> {
+    fn score(&mut self, epoch: u32, session: &Session<'_>) -> Result<(), TrainError> {
         let scores = self.network.scores(&self.threads, session.model.inputs())?;
+        check_scores(scores, epoch)?;
         self.scores.clear();
         self.scores.extend_from_slice(scores);
         Ok(())
@@ -245,6 +246,7 @@ impl State {
         let model = session.model.on(self.training);
         let extra = Extra { edges: true, inputs: false };
         let loss = model.gradients(&session.task, Some(epoch), extra)?;
+        check_loss(loss, epoch)?;
         self.sampler.gradient(&self.threads, model.edge_gradients(), &mut self.d_scores);
         let gradient = self.network.gradient(&self.threads, model.inputs(), &self.d_scores)?;
         Ok((loss, gradient))

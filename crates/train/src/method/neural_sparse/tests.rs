@@ -8,7 +8,7 @@ use crate::method::edge_scores::differences::{Case, EPOCH, assert_descent, asser
 fn at(method: &mut NeuralSparse, session: &mut Session<'_>, values: &[f32]) -> (f64, Vec<f32>) {
     let state = method.state.as_mut().unwrap();
     state.network.set_parameter_values(values).unwrap();
-    state.score(session).unwrap();
+    state.score(EPOCH, session).unwrap();
     method.before(EPOCH, session).unwrap();
     let (loss, gradient) = method.state.as_mut().unwrap().gradients(EPOCH, session).unwrap();
     (loss, gradient.to_vec())

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use crate::config::RunConfig;
 use crate::error::TrainError;
 use crate::event::Listener;
-use crate::method::edge_scores::{Network, check_network, in_range};
+use crate::method::edge_scores::{Network, check_loss, check_network, check_scores, in_range};
 use crate::method::{EdgeReport, EvaluatedOn, Kept, Method, Setting, Update};
 use crate::session::Session;
 
@@ -159,7 +159,7 @@ impl State {
         if number == 1 {
             let hidden = session.model.on(both).hidden(Some(epoch));
             let input = Input::dense(hidden, session.graph.nodes(), session.config.hidden);
-            layer.score(&self.threads, input)?;
+            layer.score(&self.threads, epoch, input)?;
         }
         let temperature = settings.temperature(epoch, session.config.epochs);
         // A stream of its own per layer: the second one's come after all epochs of the first.
@@ -186,6 +186,7 @@ impl State {
         let model = session.model.on(self.training());
         let extra = Extra { edges: true, inputs: false };
         let loss = model.gradients(&session.task, Some(epoch), extra)?;
+        check_loss(loss, epoch)?;
         let State { layers: [first, second], threads } = self;
         first.d_weights.copy_from_slice(model.edge_gradients());
         second.d_weights.copy_from_slice(model.second_edge_gradients());
@@ -225,8 +226,10 @@ impl Layer {
         })
     }
 
-    fn score(&mut self, threads: &Threads, input: Input<'_, f32>) -> Result<(), TrainError> {
-        self.gates.set_scores(threads, self.network.scores(threads, input)?);
+    fn score(&mut self, threads: &Threads, epoch: u32, input: Input<'_, f32>) -> Result<(), TrainError> {
+        let scores = self.network.scores(threads, input)?;
+        check_scores(scores, epoch)?;
+        self.gates.set_scores(threads, scores);
         Ok(())
     }
 
@@ -253,7 +256,7 @@ impl Method for PtdNet {
         let columns = [session.features.cols(), session.config.hidden];
         let mut first = Layer::new(&self.settings, session, columns[0], (self.seed, 0))?;
         let second = Layer::new(&self.settings, session, columns[1], (self.seed, 1))?;
-        first.score(&threads, session.model.inputs())?;
+        first.score(&threads, 0, session.model.inputs())?;
         self.state = Some(State { layers: [first, second], threads });
         Ok(())
     }
@@ -276,15 +279,15 @@ impl Method for PtdNet {
         Ok(loss)
     }
 
-    fn after(&mut self, _: u32, session: &mut Session<'_>) -> Result<(), TrainError> {
+    fn after(&mut self, epoch: u32, session: &mut Session<'_>) -> Result<(), TrainError> {
         let Some(state) = &mut self.state else { return Ok(()) };
         let both = state.evaluated();
         let (nodes, units) = (session.graph.nodes(), session.config.hidden);
         let State { layers: [first, second], threads } = state;
-        first.score(threads, session.model.inputs())?;
+        first.score(threads, epoch, session.model.inputs())?;
         first.gates.expected(threads, &mut first.kept);
         session.model.on(first.evaluated).set_edge_weights(&first.kept)?;
-        second.score(threads, Input::dense(session.model.on(both).hidden(None), nodes, units))?;
+        second.score(threads, epoch, Input::dense(session.model.on(both).hidden(None), nodes, units))?;
         second.gates.expected(threads, &mut second.kept);
         session.model.on(second.evaluated).set_edge_weights(&second.kept)?;
         Ok(())

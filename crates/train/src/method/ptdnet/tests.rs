@@ -20,7 +20,7 @@ fn at(
     let layer = &mut state.layers[number];
     layer.network.set_parameter_values(values).unwrap();
     if number == 0 {
-        layer.score(&state.threads, session.model.inputs()).unwrap();
+        layer.score(&state.threads, EPOCH, session.model.inputs()).unwrap();
     }
     for _ in 0..UPDATES {
         state.sample(number, settings, (SEED, EPOCH), session).unwrap();
