@@ -2,7 +2,8 @@
 //! tested with every other method's.
 
 use edgepace_graph::{Classes, Dataset, DenseFeatures, Features, Graph, Labels};
-use edgepace_train::{TrainError, check_memory};
+use edgepace_nn::Threads;
+use edgepace_train::{Silent, TrainError, check_memory, run};
 
 use crate::sets::{config, small, trained};
 
@@ -112,6 +113,19 @@ fn a_graph_too_large_for_a_matrix_is_refused_with_what_to_use_instead() {
         other => panic!("{other:?}"),
     }
     check_memory(&dataset, &config(&[("method", "pro-gnn-sparse")]), 1).unwrap();
+}
+
+#[test]
+fn training_that_diverges_says_so_and_what_to_lower() {
+    let (dataset, split) = small();
+    for method in ["pro-gnn", "pro-gnn-sparse"] {
+        let config = config(&[("method", method), ("lr", "1e30")]);
+        let threads = Threads::new(1).unwrap();
+        let error = run(&dataset, &split, &config, 3, &threads, &mut Silent).map(|_| ()).unwrap_err();
+        let expected =
+            "the loss is not finite in epoch 1: training diverges, try a smaller `lr` or `structure_lr`";
+        assert_eq!(error.to_string(), expected, "{method}");
+    }
 }
 
 #[test]

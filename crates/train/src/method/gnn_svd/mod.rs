@@ -62,7 +62,7 @@ pub(super) const SETTINGS: &[Setting] = &[
     Setting {
         name: "rank",
         meaning: "singular values that the reconstruction keeps, 1 to 10000",
-        search: &["50", "100", "300"],
+        search: &["50", "100", "300", "600"],
     },
     Setting {
         name: "density",

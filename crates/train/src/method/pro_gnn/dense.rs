@@ -9,7 +9,7 @@ use toml::Table;
 
 use super::proximal::{Shrinkage, Symmetric};
 use super::smoothness::{Scales, similarities};
-use super::terms::{Terms, check_counts, check_weights};
+use super::terms::{Terms, check_counts, check_loss, check_weights};
 use crate::config::{RunConfig, to_table};
 use crate::error::TrainError;
 use crate::event::Listener;
@@ -180,6 +180,7 @@ impl Method for ProGnn {
         }
         let model = session.model.on(state.structure);
         let loss = model.gradients(&session.task, Some(epoch), Extra { edges: true, inputs: false })?;
+        check_loss(loss, epoch)?;
         session.apply()?;
         state.learn(&self.settings, self.seed, session)?;
         Ok(loss)

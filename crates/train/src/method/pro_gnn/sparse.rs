@@ -13,7 +13,7 @@ use toml::Table;
 use super::neighbours::{NOBODY, nearest};
 use super::proximal::Shrinkage;
 use super::smoothness::{Scales, similarities_at};
-use super::terms::{Terms, check_counts, check_weights};
+use super::terms::{Terms, check_counts, check_loss, check_weights};
 use crate::config::{RunConfig, to_table};
 use crate::error::TrainError;
 use crate::event::Listener;
@@ -223,6 +223,7 @@ impl Method for ProGnnSparse {
         }
         let model = session.model.on(state.structure);
         let loss = model.gradients(&session.task, Some(epoch), Extra { edges: true, inputs: false })?;
+        check_loss(loss, epoch)?;
         session.apply()?;
         let model = &mut session.model;
         state.learn(&self.settings, self.seed, &model.threads().clone(), model.edge_gradients())?;

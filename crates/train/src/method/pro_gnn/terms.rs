@@ -2,7 +2,7 @@
 
 use edgepace_nn::Real;
 
-use crate::error::TrainError;
+use crate::error::{TrainError, check_finite};
 
 /// The weights of the terms, and the step size.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -51,6 +51,11 @@ pub(super) fn check_weights(weights: &[(&str, f64)]) -> Result<(), TrainError> {
             expected: "a finite number, at least 0".into(),
         }),
     }
+}
+
+/// Refuses a loss that is not finite, from which S would become so.
+pub(super) fn check_loss(loss: f64, epoch: u32) -> Result<(), TrainError> {
+    check_finite(&[loss], "the loss is", epoch, "`lr` or `structure_lr`")
 }
 
 /// Refuses a count of 0, or one that no run reaches.
