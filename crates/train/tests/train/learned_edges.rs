@@ -1,7 +1,7 @@
 //! Methods that learn which edges to keep: NeuralSparse and PTDNet.
 
 use edgepace_nn::Threads;
-use edgepace_train::{Silent, TrainError, run};
+use edgepace_train::{Silent, TrainError, find_method, run};
 
 use crate::sets::{circle, config, small, trained};
 
@@ -81,5 +81,38 @@ fn settings_out_of_range_are_refused_before_the_first_epoch() {
     ] {
         let error = config(&[("method", method), (field, value)]).check().unwrap_err();
         assert!(matches!(&error, TrainError::Config { field: named, .. } if named == field), "{error}");
+    }
+}
+
+/// The bounds in «… 1 to 10 …».
+fn bounds(meaning: &str) -> Option<[f64; 2]> {
+    let number = |word: &str| word.trim_end_matches(',').replace('−', "-").parse().ok();
+    let words: Vec<&str> = meaning.split_whitespace().collect();
+    words.windows(3).find_map(|words| match words {
+        [low, "to", high] => Some([number(low)?, number(high)?]),
+        _ => None,
+    })
+}
+
+#[test]
+fn the_meaning_of_a_setting_says_what_is_legal() {
+    for method in ["neural-sparse", "ptdnet"] {
+        for setting in find_method(method).unwrap().settings {
+            let what = format!("{method}: {}: {}", setting.name, setting.meaning);
+            let illegal = config(&[("method", method), (setting.name, "1000000000")]);
+            match (setting.name, illegal.check().unwrap_err()) {
+                ("straight_through", _) => assert!(["true", "false"].iter().all(|word| what.contains(word))),
+                ("evaluation", _) => assert!(["`top`", "`average`"].iter().all(|word| what.contains(word))),
+                (_, TrainError::Config { expected, .. }) => match expected.strip_prefix("between ") {
+                    Some(range) => {
+                        let (low, high) = range.split_once(" and ").unwrap();
+                        let legal = [low, high].map(|bound| bound.parse::<f64>().unwrap());
+                        assert_eq!(bounds(setting.meaning), Some(legal), "{what}");
+                    }
+                    None => assert!(setting.meaning.contains(&expected), "{what}"),
+                },
+                (_, error) => panic!("{what}: {error}"),
+            }
+        }
     }
 }

@@ -71,11 +71,11 @@ pub(super) const SETTINGS: &[Setting] = &[
     },
     Setting::fixed(
         "straight_through",
-        "train on the sample itself, with the gradient of its relaxation; otherwise on the relaxation",
+        "true: train on the sample itself, with the gradient of its relaxation; false: on the relaxation",
     ),
     Setting {
         name: "temperature_rate",
-        meaning: "r of the temperature max(floor, exp(−r · epoch)), at least 0",
+        meaning: "r of the temperature max(floor, exp(−r · epoch)), 0 to 1000",
         search: &["0.01", "0.02", "0.05"],
     },
     Setting::fixed("temperature_floor", "the lowest temperature, 0.01 to 10"),
@@ -87,7 +87,7 @@ pub(super) const SETTINGS: &[Setting] = &[
     Setting::fixed("network_hidden", "hidden units of the edge network, a multiple of 16 up to 1024"),
     Setting {
         name: "network_lr",
-        meaning: "step size of the edge network's Adam, above 0",
+        meaning: "step size of the edge network's Adam, 1e-9 to 1000",
         search: &["0.001", "0.01"],
     },
 ];

@@ -59,16 +59,16 @@ impl Default for Settings {
 pub(super) const SETTINGS: &[Setting] = &[
     Setting {
         name: "sparsity",
-        meaning: "β₁, the weight of the share of open gates in the loss, at least 0",
+        meaning: "β₁, the weight of the share of open gates in the loss, 0 to 1000000",
         search: &["0", "0.01", "0.03", "0.1"],
     },
     Setting {
         name: "low_rank",
-        meaning: "β₂, the weight of the nuclear norm in the loss, as a share of the ungated graph's, at least 0",
+        meaning: "β₂, the weight of the nuclear norm in the loss, as a share of the ungated graph's, 0 to 1000000",
         search: &["0", "0.01", "0.1"],
     },
     Setting::fixed("rank", "singular values of the nuclear norm, 1 to 256"),
-    Setting::fixed("rank_period", "epochs for which singular vectors are kept, at least 1"),
+    Setting::fixed("rank_period", "epochs for which singular vectors are kept, 1 to 1000000"),
     Setting::fixed("temperature", "of the gates in the first epoch, 0.05 to 10"),
     Setting::fixed("final_temperature", "of the gates in the last epoch, 0.05 to 10"),
     Setting {
@@ -79,7 +79,7 @@ pub(super) const SETTINGS: &[Setting] = &[
     Setting::fixed("network_hidden", "hidden units of each edge network, a multiple of 16 up to 1024"),
     Setting {
         name: "network_lr",
-        meaning: "step size of the edge networks' Adam, above 0",
+        meaning: "step size of the edge networks' Adam, 1e-9 to 1000",
         search: &["0.001", "0.01"],
     },
 ];
