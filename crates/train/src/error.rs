@@ -1,6 +1,6 @@
 use edgepace_curriculum::CurriculumError;
 use edgepace_graph::GraphError;
-use edgepace_nn::NnError;
+use edgepace_nn::{NnError, with_simd};
 use thiserror::Error;
 
 /// Why a run could not be done.
@@ -84,14 +84,17 @@ fn at_once(runs: usize) -> String {
 
 /// Refuses numbers of an epoch that are not finite. `what` they are is said as in «the loss is», and `rates` are the settings that
 /// may be too large.
-pub(crate) fn check_finite<T: Copy + Into<f64>>(
-    values: &[T],
+pub(crate) fn check_finite(
+    values: &[f32],
     what: &'static str,
     epoch: u32,
     rates: &'static str,
 ) -> Result<(), TrainError> {
-    // No end at the first that is not: so the compiler can take several at a time.
-    let finite = values.iter().fold(true, |finite, &value| finite & value.into().is_finite());
+    // No end at the first that is not, so that several are looked at together.
+    let finite = with_simd(
+        #[inline(always)]
+        || values.iter().fold(true, |finite, value| finite & value.is_finite()),
+    );
     if finite { Ok(()) } else { Err(TrainError::Diverged { what, epoch, rates }) }
 }
 

@@ -40,7 +40,7 @@ pub(super) fn check_scores(scores: &[f32], epoch: u32) -> Result<(), TrainError>
 
 /// Refuses a loss that is not finite.
 pub(super) fn check_loss(loss: f64, epoch: u32) -> Result<(), TrainError> {
-    check_finite(&[loss], "the loss is", epoch, RATES)
+    check_finite(&[loss as f32], "the loss is", epoch, RATES)
 }
 
 pub(super) fn check_network(hidden: usize, lr: f64) -> Result<(), TrainError> {

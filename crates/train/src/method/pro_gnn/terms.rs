@@ -55,7 +55,7 @@ pub(super) fn check_weights(weights: &[(&str, f64)]) -> Result<(), TrainError> {
 
 /// Refuses a loss that is not finite, from which S would become so.
 pub(super) fn check_loss(loss: f64, epoch: u32) -> Result<(), TrainError> {
-    check_finite(&[loss], "the loss is", epoch, "`lr` or `structure_lr`")
+    check_finite(&[loss as f32], "the loss is", epoch, "`lr` or `structure_lr`")
 }
 
 /// Refuses a count of 0, or one that no run reaches.
