@@ -5,10 +5,13 @@
 //! Settings are those of the curriculum's presets. Without validation nodes nothing can be chosen, and the default preset
 //! runs alone.
 
+use edgepace_curriculum::CurriculumConfig;
 use edgepace_nn::Backbone;
 
 use crate::choose::{Candidate, Candidates};
 use crate::config::RunConfig;
+use crate::method::rcl::PRESETS;
+use crate::method::rcl::settings::unread;
 
 /// The preset's name.
 pub(in crate::method) const AUTO: &str = "auto";
@@ -33,8 +36,15 @@ pub(in crate::method) fn candidates(config: &RunConfig) -> Option<Candidates> {
         if method == "mlp" {
             config.backbone = Backbone::Mlp;
         }
-        if method != "rcl" {
-            config.settings.clear();
+        match preset.map(CurriculumConfig::preset) {
+            None => config.settings.clear(),
+            // What only the kernel of another preset reads is for that one.
+            Some(Ok(settings)) if preset != Some(PRESETS[0]) => {
+                for (key, _) in unread(&settings) {
+                    config.settings.remove(key);
+                }
+            }
+            Some(_) => {}
         }
         Candidate { label, config }
     };
