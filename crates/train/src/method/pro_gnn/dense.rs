@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use toml::Table;
 
 use super::proximal::{Shrinkage, Symmetric};
+use super::settings;
 use super::smoothness::{Scales, similarities};
 use super::terms::{Terms, check_counts, check_loss, check_weights};
 use crate::config::{RunConfig, to_table};
@@ -51,26 +52,19 @@ impl Default for DenseSettings {
 
 /// What each of them means.
 pub(crate) const SETTINGS: &[Setting] = &[
-    Setting::fixed("inner", "steps of the model for each of S, 1 to 1000000"),
-    Setting::fixed("structure_lr", "step size of S, at least 0"),
-    Setting::fixed("gnn", "γ, weight of the model's loss in the steps of S, at least 0"),
-    Setting::fixed("distance", "δ, weight of ‖S − A‖², at least 0"),
-    Setting::fixed("l1", "α, weight of ‖S‖₁, at least 0"),
-    Setting { name: "nuclear", meaning: "β, weight of the nuclear norm, at least 0", search: &["0", "1.5"] },
-    Setting {
-        name: "smoothness",
-        meaning: "λ, weight of the smoothness of features, at least 0",
-        search: &["0", "1", "3", "10"],
-    },
+    settings::INNER,
+    settings::STRUCTURE_LR,
+    settings::GNN,
+    settings::DISTANCE,
+    settings::L1,
+    settings::NUCLEAR,
+    settings::SMOOTHNESS,
     Setting::fixed(
         "exact",
         "true: shrink every singular value (seconds to minutes each time), false: the leading ones",
     ),
     Setting::fixed("rank", "how many singular values are shrunk without `exact`, 1 to 1000000"),
-    Setting::fixed(
-        "nuclear_every",
-        "steps of S for one proximal step of the nuclear norm, which then goes so much further, 1 to 1000000",
-    ),
+    settings::NUCLEAR_EVERY,
 ];
 
 /// The defaults.

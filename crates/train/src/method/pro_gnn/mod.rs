@@ -12,6 +12,7 @@
 mod dense;
 mod neighbours;
 mod proximal;
+mod settings;
 mod smoothness;
 mod sparse;
 mod terms;

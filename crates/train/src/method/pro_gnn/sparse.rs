@@ -12,6 +12,7 @@ use toml::Table;
 
 use super::neighbours::{NOBODY, nearest};
 use super::proximal::Shrinkage;
+use super::settings;
 use super::smoothness::{Scales, similarities_at};
 use super::terms::{Terms, check_counts, check_loss, check_weights};
 use crate::config::{RunConfig, to_table};
@@ -61,22 +62,15 @@ pub(crate) const SETTINGS: &[Setting] = &[
         meaning: "nearest nodes by features that each node may be joined with, 0 to 1000000; 0: none",
         search: &["0", "10"],
     },
-    Setting::fixed("inner", "steps of the model for each of S, 1 to 1000000"),
-    Setting::fixed("structure_lr", "step size of S, at least 0"),
-    Setting::fixed("gnn", "γ, weight of the model's loss in the steps of S, at least 0"),
-    Setting::fixed("distance", "δ, weight of ‖S − A‖², at least 0"),
-    Setting::fixed("l1", "α, weight of ‖S‖₁, at least 0"),
-    Setting { name: "nuclear", meaning: "β, weight of the nuclear norm, at least 0", search: &["0", "1.5"] },
-    Setting {
-        name: "smoothness",
-        meaning: "λ, weight of the smoothness of features, at least 0",
-        search: &["0", "1", "3", "10"],
-    },
+    settings::INNER,
+    settings::STRUCTURE_LR,
+    settings::GNN,
+    settings::DISTANCE,
+    settings::L1,
+    settings::NUCLEAR,
+    settings::SMOOTHNESS,
     Setting::fixed("rank", "how many singular values are shrunk, 1 to 1000000"),
-    Setting::fixed(
-        "nuclear_every",
-        "steps of S for one proximal step of the nuclear norm, which then goes so much further, 1 to 1000000",
-    ),
+    settings::NUCLEAR_EVERY,
 ];
 
 /// The defaults.
