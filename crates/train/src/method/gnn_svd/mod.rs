@@ -34,7 +34,7 @@ struct GnnSvdConfig {
     density: f64,
     /// Entries not above this are dropped, at least 0.
     threshold: f64,
-    /// How far a singular vector may be off, as a share of the largest singular value, in [1e-5, 0.1].
+    /// How far a singular vector may be off, as a share of the largest singular value, in [1e-4, 0.1].
     tolerance: f64,
 }
 
@@ -49,7 +49,7 @@ impl GnnSvdConfig {
         in_range("rank", self.rank as f64, 1.0, 1e4)?;
         in_range("density", self.density, 1e-6, 1e9)?;
         in_range("threshold", self.threshold, 0.0, 1e9)?;
-        in_range("tolerance", self.tolerance, 1e-5, 0.1)
+        in_range("tolerance", self.tolerance, 1e-4, 0.1)
     }
 
     fn lanczos(&self, seed: u64) -> LanczosConfig {
@@ -72,7 +72,7 @@ pub(super) const SETTINGS: &[Setting] = &[
     Setting::fixed("threshold", "entries not above this are dropped whatever the density, 0 to 1000000000"),
     Setting::fixed(
         "tolerance",
-        "‖A·v − σ·u‖ of a singular pair, as a share of the largest singular value, 0.00001 to 0.1",
+        "‖A·v − σ·u‖ of a singular pair, as a share of the largest singular value, 0.0001 to 0.1",
     ),
 ];
 
