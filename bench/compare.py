@@ -92,10 +92,10 @@ def ensure_venv() -> Path:
 
 
 def build_edgepace() -> Path:
-    say("cargo build --release")
-    run(["cargo", "build", "--release"])
+    say("cargo build --release -p edgepace-bench")
+    run(["cargo", "build", "--release", "-p", "edgepace-bench"])
     target = Path(os.environ.get("CARGO_TARGET_DIR", "target"))
-    return ROOT / target / "release" / "edgepace"
+    return ROOT / target / "release" / "edgepace-bench"
 
 
 def choose_cells(shapes: list[str] | None, backbones: list[str] | None) -> list[Cell]:
@@ -108,7 +108,7 @@ def measure_cell(cell: Cell, arguments: argparse.Namespace, edgepace: Path, pyth
     """One round: edgepace, then each peer, one after the other on the same cores."""
     shape, backbone = cell
     threads = str(arguments.threads)
-    ours = [edgepace, "bench", "--shape", shape, "--backbone", backbone, "--threads", threads, "--json"]
+    ours = [edgepace, "--shape", shape, "--backbone", backbone, "--threads", threads, "--json"]
     say(f"  {shape} {backbone}: edgepace")
     results = {"edgepace": run_json(ours)}
     for peer in TORCH_PEERS.get(backbone, PLAIN_PEERS):
@@ -194,7 +194,7 @@ def measure_all(arguments: argparse.Namespace) -> tuple[list[Cell], dict[Cell, l
     edgepace = arguments.edgepace.resolve() if arguments.edgepace else build_edgepace()
     for shape in dict.fromkeys(shape for shape, _ in cells):
         say(f"exporting {shape}")
-        run([edgepace, "bench", "--shape", shape, "--export", WORK / shape])
+        run([edgepace, "--shape", shape, "--export", WORK / shape])
     say("checking the gradients of the csr peer")
     run([python, BENCH / "peers.py", "--self-test"])
     rounds: dict[Cell, list[dict[str, Row]]] = {cell: [] for cell in cells}
@@ -214,7 +214,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--epochs", type=int, default=50, help="timed epochs per peer and round, at most")
     parser.add_argument("--seconds", type=float, default=60.0, help="time per peer and cell over all rounds, about")
     parser.add_argument("--quick", action="store_true", help="one short round: a first look, not a result")
-    parser.add_argument("--edgepace", type=Path, help="use this program instead of building one")
+    parser.add_argument("--edgepace", type=Path, help="use this `edgepace-bench` instead of building one")
     parser.add_argument("--json", type=Path, help="write everything measured to this file")
     parser.add_argument("--markdown", type=Path, help="write the table and the bars to this file")
     arguments = parser.parse_args()

@@ -1,8 +1,9 @@
-"""Read the folder that `edgepace bench --shape S --export DIR` writes, so that all engines see the same bits."""
+"""Read the folder that `edgepace-bench --shape S --export DIR` writes, so that all engines see the same bits."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -41,23 +42,27 @@ class Dataset:
 
 
 def load(folder: Path) -> Dataset:
-    meta = json.loads((folder / "meta.json").read_text())
-    multilabel = bool(meta["multilabel"])
-    labels = torch.from_numpy(np.load(folder / "labels.npy").astype(np.float32 if multilabel else np.int64))
+    about = json.loads((folder / "shape.json").read_text())
+    arrays = np.load(folder / "dataset.npz")
+    labels = arrays["y"]
+    multilabel = labels.ndim == 2
+    x = _features(arrays)
+    sources, targets = torch.from_numpy(arrays["edge_index"])
+    train, validation, test = (torch.from_numpy(np.flatnonzero(arrays[f"{name}_mask"])) for name in ("train", "val", "test"))
     return Dataset(
-        shape=meta["shape"],
-        nodes=meta["nodes"],
-        features=meta["features"],
-        outputs=meta["outputs"],
-        hidden=meta["hidden"],
+        shape=about["shape"],
+        nodes=len(labels),
+        features=x.shape[1],
+        outputs=about["outputs"],
+        hidden=about["hidden"],
         multilabel=multilabel,
-        sources=_indices(folder / "sources.npy"),
-        targets=_indices(folder / "targets.npy"),
-        x=_features(folder, meta),
-        labels=labels,
-        train=_indices(folder / "train.npy"),
-        validation=_indices(folder / "validation.npy"),
-        test=_indices(folder / "test.npy"),
+        sources=sources,
+        targets=targets,
+        x=x,
+        labels=torch.from_numpy(labels.astype(np.float32 if multilabel else np.int64)),
+        train=train,
+        validation=validation,
+        test=test,
     )
 
 
@@ -67,15 +72,9 @@ def edge_weightings(edges: int, dtype: torch.dtype = torch.float32) -> list[Tens
     return [1 - WEIGHT_SPREAD * torch.rand(edges, generator=generator, dtype=dtype) for _ in range(WEIGHT_SETS)]
 
 
-def _indices(path: Path) -> Tensor:
-    return torch.from_numpy(np.load(path).astype(np.int64))
-
-
-def _features(folder: Path, meta: dict) -> Tensor:
-    if not meta["sparse"]:
-        return torch.from_numpy(np.load(folder / "x.npy"))
-    values = torch.from_numpy(np.load(folder / "x_values.npy"))
-    size = (meta["nodes"], meta["features"])
-    return torch.sparse_csr_tensor(
-        _indices(folder / "x_offsets.npy"), _indices(folder / "x_columns.npy"), values, size, check_invariants=True
-    )
+def _features(arrays: Mapping[str, np.ndarray]) -> Tensor:
+    if "x" in arrays:
+        return torch.from_numpy(arrays["x"])
+    offsets, columns = (torch.from_numpy(arrays[f"x_{part}"].astype(np.int64)) for part in ("indptr", "indices"))
+    values, size = torch.from_numpy(arrays["x_data"]), tuple(arrays["x_shape"].tolist())
+    return torch.sparse_csr_tensor(offsets, columns, values, size, check_invariants=True)

@@ -172,7 +172,7 @@ def self_test() -> bool:
 def parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("peer", choices=PEERS, nargs="?")
-    parser.add_argument("folder", type=Path, nargs="?", help="written by `edgepace bench --shape S --export DIR`")
+    parser.add_argument("folder", type=Path, nargs="?", help="written by `edgepace-bench --shape S --export DIR`")
     parser.add_argument("--backbone", choices=("gcn", "gin", "sage", "pna"), default="gcn")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--epochs", type=int, default=50, help="timed epochs at most")

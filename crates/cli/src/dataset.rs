@@ -8,7 +8,7 @@ use clap::Args;
 use edgepace_data::fetch::{self, Options, Outcome, Progress, Stage};
 use edgepace_data::registry::Set;
 use edgepace_data::{Cache, Source};
-use edgepace_graph::Dataset;
+use edgepace_graph::{Dataset, Threads};
 use indicatif::{ProgressBar, ProgressStyle};
 
 /// Where datasets are kept.
@@ -31,7 +31,7 @@ impl Place {
     }
 
     /// The dataset of that name; a set of the registry is fetched when it is not there.
-    pub(crate) fn load(&self, name: &str) -> Result<Dataset> {
+    pub(crate) fn load(&self, threads: &Threads, name: &str) -> Result<Dataset> {
         let (cache, source) = (self.cache()?, Source::parse(name)?);
         if let Source::Set(set) = &source
             && !cache.has(set)
@@ -39,7 +39,7 @@ impl Place {
             self.fetch(set, &cache)?;
         }
         let bar = spinner(format!("reading {name}"));
-        let dataset = source.load(&cache);
+        let dataset = source.load(threads, &cache);
         bar.finish_and_clear();
         Ok(dataset?)
     }
@@ -52,6 +52,12 @@ impl Place {
         bar.finish_and_clear();
         outcome.with_context(|| format!("cannot get {}", set.name))
     }
+}
+
+/// As many threads as were asked for, or as the machine has cores.
+pub(crate) fn budget(asked: Option<usize>) -> Result<Threads> {
+    let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+    Ok(Threads::new(asked.unwrap_or_else(cores))?)
 }
 
 fn show(bar: &ProgressBar, progress: &Progress<'_>) {

@@ -1,16 +1,12 @@
 //! The program `edgepace`: reads the command line, calls one command, prints the whole chain of causes of an error.
 
-mod bench;
 mod commands;
 mod dataset;
-mod edge_parquet;
-mod edge_table;
-mod files;
-mod model_file;
 mod progress;
 mod report;
 mod runs;
 mod seeds;
+mod signals;
 mod table;
 mod tables;
 
@@ -38,7 +34,6 @@ enum Command {
     Predict(Box<commands::predict::Args>),
     Methods(commands::methods::Args),
     Data(Box<commands::data::Args>),
-    Bench(commands::bench::Args),
 }
 
 fn main() -> ExitCode {
@@ -50,7 +45,6 @@ fn main() -> ExitCode {
         Command::Predict(args) => commands::predict::run(&args),
         Command::Methods(args) => commands::methods::run(&args),
         Command::Data(args) => commands::data::run(&args),
-        Command::Bench(args) => commands::bench::run(&args),
     };
     match result {
         Ok(status) => status,

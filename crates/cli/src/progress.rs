@@ -1,61 +1,55 @@
 //! One bar over all epochs of all runs; nothing where there is no terminal.
 
-use edgepace_train::{Event, RunConfig};
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+use edgepace_lab::Watch;
+use edgepace_train::Event;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::table::count;
 
 pub(crate) struct Progress {
     bar: ProgressBar,
-    /// Epochs that one run is expected to take.
-    per_run: u64,
+    runs: usize,
+    /// Of each run that has begun: epochs done, and about how many are left.
+    seen: Mutex<BTreeMap<u64, (u64, u64)>>,
 }
 
 impl Progress {
-    pub(crate) fn new(config: &RunConfig, runs: usize) -> Self {
-        // A curriculum warms up with a run of its own; `auto` tries five candidates and warms up with one of them.
-        let parts = match (&config.method[..], config.preset.as_deref()) {
-            ("auto", _) | (_, Some("auto")) => 5,
-            ("rcl" | "random", _) => 2,
-            _ => 1,
-        };
-        let per_run = parts * u64::from(config.epochs);
+    pub(crate) fn new(runs: usize) -> Self {
         let style = ProgressStyle::with_template("{wide_bar} {msg}, {eta} left");
-        let bar = ProgressBar::new(per_run * runs as u64)
-            .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-        Self { bar, per_run }
-    }
-
-    pub(crate) fn of_run(&self) -> RunProgress<'_> {
-        RunProgress { all: self, seen: 0 }
+        let bar = ProgressBar::new(0).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+        Self { bar, runs, seen: Mutex::default() }
     }
 
     pub(crate) fn finish(&self) {
         self.bar.finish_and_clear();
     }
+
+    /// Takes up how far a run is. Those that have not begun are expected to take as long as those that have.
+    fn take_up(&self, seed: u64, now: impl FnOnce((u64, u64)) -> (u64, u64)) {
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = seen.get(&seed).copied().unwrap_or_default();
+        seen.insert(seed, now(before));
+        let done: u64 = seen.values().map(|(done, _)| done).sum();
+        let of_begun: u64 = seen.values().map(|(done, left)| done + left).sum();
+        self.bar.set_length(of_begun * self.runs as u64 / seen.len().max(1) as u64);
+        self.bar.set_position(done);
+    }
 }
 
-pub(crate) struct RunProgress<'a> {
-    all: &'a Progress,
-    seen: u64,
-}
-
-impl RunProgress<'_> {
-    pub(crate) fn on(&mut self, event: &Event) {
-        if let Event::Epoch { epoch, loss, validation, edges, .. } = event {
-            if self.seen < self.all.per_run {
-                self.seen += 1;
-                self.all.bar.inc(1);
-            }
-            let validation =
-                validation.map_or_else(String::new, |score| format!(", validation {:.1}", 100.0 * score));
+impl Watch for Progress {
+    fn on(&self, seed: u64, events: &[Event], done: u64, left: u64) {
+        self.take_up(seed, |_| (done, left));
+        if let Some(Event::Epoch { epoch, loss, validation, edges, .. }) = events.last() {
+            let validation = validation.map_or_else(String::new, |score| format!(", validation {score:.1}"));
             let edges = count(*edges as u64);
-            self.all.bar.set_message(format!("epoch {epoch}, loss {loss:.3}{validation}, {edges} edges in"));
+            self.bar.set_message(format!("epoch {epoch}, loss {loss:.3}{validation}, {edges} edges in"));
         }
     }
 
-    /// What a run did not need is done as well.
-    pub(crate) fn done(self) {
-        self.all.bar.inc(self.all.per_run - self.seen);
+    fn over(&self, seed: u64) {
+        self.take_up(seed, |(done, _)| (done, 0));
     }
 }

@@ -1,9 +1,10 @@
 //! Results of several runs, for programs and for people.
 
+use edgepace_lab::Sweep;
+use edgepace_lab::statistics::{mean, standard_deviation};
 use edgepace_train::RunResult;
 use serde::Serialize;
 
-use crate::runs::Plan;
 use crate::table::{Align, Table, count};
 
 /// What was run, and what came out of each run.
@@ -21,14 +22,15 @@ pub(crate) struct Summary<R> {
 }
 
 impl<R> Summary<R> {
-    pub(crate) fn new(plan: &Plan, runs: Vec<R>, splits: &[String]) -> Self {
+    pub(crate) fn new(sweep: &Sweep, runs: Vec<R>, splits: &[String]) -> Self {
+        let (plan, config) = (sweep.plan(), sweep.config());
         let mut different: Vec<&str> = splits.iter().map(|split| &split[..]).collect();
         different.dedup();
         Self {
-            dataset: plan.dataset_name().to_owned(),
-            backbone: plan.backbone(),
+            dataset: sweep.dataset_name().to_owned(),
+            backbone: config.config().backbone.name(),
             method: plan.config.method.clone(),
-            preset: plan.preset(),
+            preset: config.preset().map(ToOwned::to_owned),
             noise: (!plan.noise.is_none()).then(|| plan.noise.to_string()),
             split: plan.split.as_ref().map_or_else(|| different.join(", "), ToString::to_string),
             runs,
@@ -43,20 +45,6 @@ impl<R> Summary<R> {
     }
 }
 
-/// The mean; none when there is none of some value, or no value.
-pub(crate) fn mean(values: &[Option<f64>]) -> Option<f64> {
-    let values: Option<Vec<f64>> = values.iter().copied().collect();
-    let values = values.filter(|values| !values.is_empty())?;
-    Some(values.iter().sum::<f64>() / values.len() as f64)
-}
-
-/// The standard deviation of a sample; none for fewer than two values.
-pub(crate) fn deviation(values: &[Option<f64>]) -> Option<f64> {
-    let mean = mean(values).filter(|_| values.len() > 1)?;
-    let squares: f64 = values.iter().flatten().map(|value| (value - mean).powi(2)).sum();
-    Some((squares / (values.len() - 1) as f64).sqrt())
-}
-
 /// A number with so many digits after the point, or a dash.
 pub(crate) fn fixed(value: Option<f64>, digits: usize) -> String {
     value.map_or_else(|| "–".to_owned(), |value| format!("{value:.digits$}"))
@@ -64,7 +52,7 @@ pub(crate) fn fixed(value: Option<f64>, digits: usize) -> String {
 
 /// `mean ± deviation`, as far as there are such.
 pub(crate) fn mean_and_deviation(values: &[Option<f64>], digits: usize) -> String {
-    match deviation(values) {
+    match standard_deviation(values) {
         Some(deviation) => format!("{} ± {deviation:.digits$}", fixed(mean(values), digits)),
         None => fixed(mean(values), digits),
     }
@@ -72,10 +60,16 @@ pub(crate) fn mean_and_deviation(values: &[Option<f64>], digits: usize) -> Strin
 
 /// One line per run, and their mean.
 pub(crate) fn table(runs: &[&RunResult]) -> String {
+    let unit = match runs.first().map(|run| &run.metric[..]) {
+        Some("accuracy") | None => " %".to_owned(),
+        Some("log-loss") => " log-loss".to_owned(),
+        Some(metric) => format!(" {metric} %"),
+    };
+    let heads = ["test", "validation"].map(|set| format!("{set}{unit}"));
     let mut table = Table::new(&[
         ("seed", Align::Left),
-        ("test %", Align::Right),
-        ("validation %", Align::Right),
+        (heads[0].as_str(), Align::Right),
+        (heads[1].as_str(), Align::Right),
         ("best epoch", Align::Right),
         ("edges in at the end", Align::Right),
         ("seconds", Align::Right),
@@ -109,10 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_deviation_is_that_of_a_sample_and_needs_two_values() {
-        assert_eq!(deviation(&[Some(1.0), Some(3.0)]), Some(2.0_f64.sqrt()));
-        assert_eq!(deviation(&[Some(1.0)]), None);
-        assert_eq!(mean(&[Some(1.0), None]), None);
+    fn a_single_value_has_no_deviation() {
         assert_eq!(mean_and_deviation(&[Some(80.0), Some(82.0)], 2), "81.00 ± 1.41");
         assert_eq!(mean_and_deviation(&[Some(80.0)], 2), "80.00");
     }

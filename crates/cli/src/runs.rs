@@ -1,26 +1,25 @@
-//! One config, many seeds: what `train`, `audit` and `demo` share.
+//! One config, many seeds: what `train` and `audit` are told, and how runs are done.
 
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use edgepace_data::{Generator, Noise, SplitRule, generate, splits};
-use edgepace_graph::{Dataset, Split};
-use edgepace_nn::Threads;
-use edgepace_train::{Event, RunConfig, Trained, find_method, run};
+use edgepace_data::{Noise, SplitRule};
+use edgepace_graph::Threads;
+use edgepace_lab::{DataSource, FinishedRun, LabError, Options, Outcome, Plan, RunFolder, Sweep};
+use edgepace_train::{CheckedConfig, RunConfig, TrainError};
 
-use crate::dataset::Place;
+use crate::dataset::{Place, budget};
 use crate::progress::Progress;
 use crate::seeds::Seeds;
-use crate::tables::Tables;
+use crate::tables::{self, Tables};
 
 /// What to run on what.
 #[derive(Args)]
 pub(crate) struct RunArgs {
     /// A name that `edgepace data list` shows, a generator as `synthetic:homophily=0.3`, or a graph file
-    #[arg(required_unless_present = "edges")]
     dataset: Option<String>,
     /// The convolution: gcn, gin, sage, pna or mlp [default: gcn]
     #[arg(long)]
@@ -44,6 +43,10 @@ pub(crate) struct RunArgs {
     /// Step size of Adam [default: 0.01]
     #[arg(long)]
     lr: Option<f64>,
+    /// What validation is judged by: accuracy, macro-f1, balanced-accuracy, roc-auc or log-loss; the others are reported
+    /// beside it [default: accuracy, or roc-auc where nodes have many labels]
+    #[arg(long)]
+    metric: Option<String>,
     /// Any setting of the run or of its method, over all others; may be repeated
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
@@ -58,12 +61,8 @@ pub(crate) struct RunArgs {
     /// generator follow the seed unless they have their own
     #[arg(long, default_value = "0")]
     seeds: Seeds,
-    /// Runs at the same time
-    #[arg(long, default_value_t = 1)]
-    jobs: usize,
-    /// Threads of each run [default: all cores, or 1 with several jobs]
-    #[arg(long)]
-    threads: Option<usize>,
+    #[command(flatten)]
+    pub(crate) work: WorkArgs,
     #[command(flatten)]
     place: Place,
     /// Instead of a dataset: a file of edges of your own
@@ -73,9 +72,129 @@ pub(crate) struct RunArgs {
     tables: Tables,
 }
 
+/// How runs are done. None of it changes what comes out.
+#[derive(Args)]
+pub(crate) struct WorkArgs {
+    /// Runs at the same time
+    #[arg(long, default_value_t = 1)]
+    pub(crate) jobs: usize,
+    /// Threads of each run [default: all cores, or 1 with several jobs]
+    #[arg(long)]
+    pub(crate) threads: Option<usize>,
+    /// Refuse runs that need more memory than this, as `4GB` or `500MB` [default: what the system has]
+    #[arg(long, value_name = "SIZE", value_parser = bytes)]
+    pub(crate) memory_limit: Option<u64>,
+}
+
+/// A number of bytes, as one types it.
+fn bytes(text: &str) -> Result<u64, String> {
+    let units = [("KB", 1e3), ("MB", 1e6), ("GB", 1e9), ("TB", 1e12), ("B", 1.0)];
+    let upper = text.trim().to_ascii_uppercase();
+    let (number, unit) = units
+        .iter()
+        .find_map(|(name, unit)| Some((upper.strip_suffix(name)?, *unit)))
+        .unwrap_or((&upper, 1.0));
+    match number.trim().parse::<f64>() {
+        Ok(number) if number > 0.0 && number.is_finite() => Ok((number * unit) as u64),
+        _ => Err(format!("`{text}` is not a size as `4GB`, `500MB` or a number of bytes")),
+    }
+}
+
+/// A time span, as one types it: seconds, or `90s`, `15m`, `2h`.
+pub(crate) fn duration(text: &str) -> Result<Duration, String> {
+    let text = text.trim();
+    let units = [("s", 1.0), ("m", 60.0), ("h", 3600.0)];
+    let (number, unit) =
+        units.iter().find_map(|(name, unit)| Some((text.strip_suffix(name)?, *unit))).unwrap_or((text, 1.0));
+    match number.trim().parse::<f64>() {
+        Ok(number) if number >= 0.0 && number * unit < 1e9 => Ok(Duration::from_secs_f64(number * unit)),
+        _ => Err(format!("`{text}` is not a time as `90`, `90s`, `15m` or `2h`")),
+    }
+}
+
+impl WorkArgs {
+    /// Refuses numbers that nothing can be done with.
+    pub(crate) fn check(&self) -> Result<()> {
+        for (name, number) in [("jobs", Some(self.jobs)), ("threads", self.threads)] {
+            if number == Some(0) {
+                bail!("`--{name}` is 0, expected at least 1");
+            }
+        }
+        Ok(())
+    }
+
+    /// Does all runs, with a bar, and hands each to `finish` as soon as it is over.
+    pub(crate) fn each<R: Send>(
+        &self,
+        sweep: &Sweep,
+        saving: &Saving<'_>,
+        finish: impl Fn(FinishedRun) -> Result<R> + Sync,
+    ) -> Result<Vec<Outcome<R>>> {
+        let runs = sweep.plan().seeds.len();
+        let jobs = self.jobs.min(runs);
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let progress = Progress::new(runs);
+        let options = Options {
+            jobs,
+            threads: self.threads.unwrap_or(if jobs > 1 { 1 } else { cores }),
+            folder: saving.folder,
+            checkpoint: saving.checkpoint,
+            deadline: saving.deadline,
+            stop: saving.stop,
+            memory: self.memory_limit,
+            watch: &progress,
+        };
+        let outcomes = sweep.each(&options, finish);
+        progress.finish();
+        outcomes.map_err(with_remedy)
+    }
+
+    /// The same where nothing is saved on the way.
+    pub(crate) fn each_finished<R: Send>(
+        &self,
+        sweep: &Sweep,
+        folder: Option<&RunFolder>,
+        finish: impl Fn(FinishedRun) -> Result<R> + Sync,
+    ) -> Result<Vec<R>> {
+        let stop = AtomicBool::new(false);
+        let saving = Saving { folder, checkpoint: None, deadline: None, stop: &stop };
+        let outcomes = self.each(sweep, &saving, finish)?;
+        let done = |outcome| match outcome {
+            Outcome::Done(result) => Some(result),
+            Outcome::Before(_) | Outcome::Left => None,
+        };
+        Ok(outcomes.into_iter().filter_map(done).collect())
+    }
+}
+
+/// Where and when runs are saved, and when they end.
+pub(crate) struct Saving<'a> {
+    pub(crate) folder: Option<&'a RunFolder>,
+    pub(crate) checkpoint: Option<Duration>,
+    pub(crate) deadline: Option<Instant>,
+    pub(crate) stop: &'a AtomicBool,
+}
+
+/// What to do about an error, in the words of the command line.
+pub(crate) fn with_remedy(error: anyhow::Error) -> anyhow::Error {
+    let remedy = match error.downcast_ref::<LabError>() {
+        Some(LabError::Used { .. }) => "choose another folder, or give `--overwrite`",
+        Some(LabError::Busy { .. }) => "wait for it, or choose another folder",
+        Some(LabError::NoRun { .. }) => "name a folder that `edgepace train --out` wrote to",
+        Some(LabError::Train(TrainError::Memory { .. })) => {
+            "see `--jobs`, `--method` and `--set`, or raise `--memory-limit`"
+        }
+        Some(LabError::OtherRun { .. }) => {
+            "give the data that it began with, or begin anew with `--overwrite`"
+        }
+        _ => return error,
+    };
+    anyhow::anyhow!("{error:#}: {remedy}")
+}
+
 impl RunArgs {
     /// The settings, checked: what no run can do is refused before any data is read.
-    fn config(&self) -> Result<RunConfig> {
+    fn config(&self) -> Result<CheckedConfig> {
         let mut config = match &self.config {
             None => RunConfig::default(),
             Some(file) => {
@@ -84,7 +203,12 @@ impl RunArgs {
                 RunConfig::parse(&text).with_context(context)?
             }
         };
-        let named = [("backbone", &self.backbone), ("method", &self.method), ("preset", &self.preset)];
+        let named = [
+            ("backbone", &self.backbone),
+            ("method", &self.method),
+            ("preset", &self.preset),
+            ("metric", &self.metric),
+        ];
         for (key, value) in named {
             if let Some(value) = value {
                 config.set(key, value)?;
@@ -99,175 +223,54 @@ impl RunArgs {
             };
             config.set(key.trim(), value.trim())?;
         }
-        config.check()?;
-        Ok(config)
+        Ok(config.check()?)
     }
 
-    pub(crate) fn plan(&self) -> Result<Plan> {
-        let config = self.config()?;
-        if self.jobs == 0 || self.threads == Some(0) {
-            let name = if self.jobs == 0 { "jobs" } else { "threads" };
-            bail!("`--{name}` is 0, expected at least 1");
-        }
-        let unseeded = self.dataset.clone().filter(|name| is_generator_without_seed(name));
-        let dataset = match (&self.dataset, &self.edges) {
-            (Some(name), None) => match (&unseeded, self.seeds.0.first()) {
-                (Some(name), Some(&seed)) => self.place.load(&with_seed(name, seed))?,
-                _ => self.place.load(name)?,
-            },
-            (None, Some(edges)) => self.tables.read(edges)?,
+    /// What was asked for, its settings checked. No data is read yet.
+    pub(crate) fn plan(&self) -> Result<(Plan, CheckedConfig)> {
+        let checked = self.config()?;
+        self.work.check()?;
+        let data = match (&self.dataset, &self.edges) {
+            (Some(name), None) => DataSource::Name(name.clone()),
+            (None, Some(edges)) => DataSource::Files(Box::new(self.tables.request(edges))),
             (None, None) => bail!("there is no dataset: name one, or give `--edges`"),
             (Some(_), Some(_)) => bail!("there are two datasets: name one, or give `--edges`"),
         };
-        Ok(Plan {
-            dataset,
-            unseeded,
-            config,
+        let plan = Plan {
+            data,
             noise: self.noise,
             split: self.split.clone(),
+            config: checked.asked().clone(),
             seeds: self.seeds.0.clone(),
-            jobs: self.jobs.min(self.seeds.0.len()),
-            threads: self.threads,
-        })
+        };
+        Ok((plan, checked))
+    }
+
+    /// The plan with its dataset.
+    pub(crate) fn load(&self, plan: Plan, config: CheckedConfig) -> Result<Sweep> {
+        let threads: Threads = budget(self.work.threads)?;
+        let dataset = match (&plan.data, plan.first_name()) {
+            (DataSource::Files(request), _) => tables::read(&threads, request)?,
+            (DataSource::Name(name), first) => self.place.load(&threads, first.as_deref().unwrap_or(name))?,
+        };
+        Ok(Sweep::new(plan, config, dataset))
     }
 }
 
-/// Whether a name is that of a graph that is made, and leaves the seed open.
-fn is_generator_without_seed(name: &str) -> bool {
-    matches!(Generator::parse(name), Ok(Some(_))) && !name.contains("seed=")
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// The name of a generator with a seed.
-fn with_seed(name: &str, seed: u64) -> String {
-    let between = match name.split_once(':') {
-        None => ":",
-        Some((_, "")) => "",
-        Some(_) => ",",
-    };
-    format!("{name}{between}seed={seed}")
-}
-
-/// Runs to do.
-pub(crate) struct Plan {
-    /// Without noise; that of the first seed where the graph follows the seed.
-    pub(crate) dataset: Dataset,
-    /// The name of a generator that says no seed: the graph then follows the seed of the run.
-    pub(crate) unseeded: Option<String>,
-    pub(crate) config: RunConfig,
-    pub(crate) noise: Noise,
-    pub(crate) split: Option<SplitRule>,
-    pub(crate) seeds: Vec<u64>,
-    pub(crate) jobs: usize,
-    pub(crate) threads: Option<usize>,
-}
-
-/// A run that is over, with what it ran on.
-pub(crate) struct Finished {
-    /// With its noise.
-    pub(crate) dataset: Dataset,
-    /// The name of the dataset before noise came to it, which brings it back.
-    pub(crate) source: String,
-    pub(crate) trained: Trained,
-    pub(crate) events: Vec<Event>,
-    /// The noise with its seed; empty without.
-    pub(crate) noise: String,
-}
-
-impl Plan {
-    /// The name of what is trained on: as it was given where the graph follows the seeds.
-    pub(crate) fn dataset_name(&self) -> &str {
-        self.unseeded.as_deref().unwrap_or(self.dataset.name())
-    }
-
-    /// The preset that runs; none for a method without presets.
-    pub(crate) fn preset(&self) -> Option<String> {
-        let default = || find_method(&self.config.method).ok()?.presets.first().map(|&name| name.to_owned());
-        self.config.preset.clone().or_else(default)
-    }
-
-    /// The backbone that runs: the method `mlp` has its own.
-    pub(crate) fn backbone(&self) -> &'static str {
-        if self.config.method == "mlp" { "mlp" } else { self.config.backbone.name() }
-    }
-
-    /// Does all runs, `jobs` at a time, and hands each to `finish` as soon as it is over. Answers are in the order of the
-    /// seeds; after an error no further run is begun.
-    pub(crate) fn each<R: Send>(&self, finish: impl Fn(Finished) -> Result<R> + Sync) -> Result<Vec<R>> {
-        if self.dataset.labels().width() == 0 {
-            bail!("{} has no labels: there is nothing to learn", self.dataset.name());
+    #[test]
+    fn sizes_and_times_are_read_as_one_types_them() {
+        assert_eq!(bytes("4GB"), Ok(4_000_000_000));
+        assert_eq!(bytes("1.5 mb"), Ok(1_500_000));
+        assert_eq!(bytes("77"), Ok(77));
+        assert_eq!(duration("90"), Ok(Duration::from_secs(90)));
+        assert_eq!(duration("1.5m"), Ok(Duration::from_secs(90)));
+        assert_eq!(duration("2h"), Ok(Duration::from_hours(2)));
+        for wrong in ["", "x", "-1", "1d"] {
+            assert!(bytes(wrong).is_err() && duration(wrong).is_err(), "{wrong}");
         }
-        let jobs = self.jobs.max(1);
-        let progress = Progress::new(&self.config, self.seeds.len());
-        let next = AtomicUsize::new(0);
-        let (sender, results) = mpsc::channel();
-        std::thread::scope(|scope| {
-            for _ in 0..jobs {
-                let (sender, next, progress, finish) = (sender.clone(), &next, &progress, &finish);
-                scope.spawn(move || {
-                    while let Some((place, &seed)) =
-                        Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|i| Some((i, self.seeds.get(i)?)))
-                    {
-                        let result = self.one(seed, progress).and_then(finish);
-                        if result.is_err() {
-                            next.store(self.seeds.len(), Ordering::Relaxed);
-                        }
-                        // The receiver outlives every sender.
-                        let _ = sender.send((place, result));
-                    }
-                });
-            }
-        });
-        drop(sender);
-        progress.finish();
-        let mut results: Vec<(usize, Result<R>)> = results.into_iter().collect();
-        results.sort_by_key(|(place, _)| *place);
-        results.into_iter().map(|(_, result)| result).collect()
     }
-
-    fn one(&self, seed: u64, progress: &Progress) -> Result<Finished> {
-        let (dataset, split, source) = self.material(seed)?;
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        let threads = Threads::new(self.threads.unwrap_or(if self.jobs > 1 { 1 } else { cores }))?;
-        let mut events = Vec::new();
-        let mut watch = progress.of_run();
-        let mut listener = |event: &Event| {
-            events.push(*event);
-            watch.on(event);
-            true
-        };
-        let trained = if threads.count() == 1 {
-            // What is not told of the budget, too, stays within it.
-            let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build()?;
-            alone.install(|| run(&dataset, &split, &self.config, seed, &threads, &mut listener))?
-        } else {
-            run(&dataset, &split, &self.config, seed, &threads, &mut listener)?
-        };
-        watch.done();
-        let noise = self.noise.record(seed);
-        Ok(Finished { dataset, source, trained, events, noise })
-    }
-
-    /// The dataset with the noise of this seed, its split, and its name without noise.
-    fn material(&self, seed: u64) -> Result<(Dataset, Split, String)> {
-        let made = match &self.unseeded {
-            Some(name) if self.seeds.first() != Some(&seed) => generate(&with_seed(name, seed))?,
-            _ => None,
-        };
-        let dataset = made.as_ref().unwrap_or(&self.dataset);
-        let rule = self.split.clone().unwrap_or_else(|| SplitRule::standard(dataset, seed));
-        let split = splits::make(&rule, dataset, seed)?;
-        let source = dataset.name().to_owned();
-        Ok((with_noise(dataset, &self.noise, &split, seed)?, split, source))
-    }
-}
-
-/// The dataset with noise, which may ask for the split.
-pub(crate) fn with_noise(dataset: &Dataset, noise: &Noise, split: &Split, seed: u64) -> Result<Dataset> {
-    if noise.is_none() {
-        return Ok(dataset.clone());
-    }
-    let mut all = dataset.splits().to_vec();
-    all.retain(|own| own.name() != split.name());
-    all.push(split.clone());
-    Ok(noise.apply(dataset.clone().with_splits(all)?, Some(split.name()), seed)?)
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use edgepace_data::import::{Columns, FeatureColumns, Format, Import, import};
-use edgepace_graph::Dataset;
+use edgepace_graph::{Dataset, Threads};
 use indicatif::ProgressBar;
 
 use crate::dataset::bytes_style;
@@ -88,23 +88,24 @@ impl From<FormatArg> for Format {
     }
 }
 
-impl Tables {
-    /// Reads the graph with these edges.
-    pub(crate) fn read(&self, edges: &Path) -> Result<Dataset> {
-        let bar = ProgressBar::new(0).with_style(bytes_style()).with_message("reading");
-        let dataset = import(&self.request(edges), &|done, total| {
-            bar.set_length(total);
-            bar.set_position(done);
-        });
-        bar.finish_and_clear();
-        let dataset = dataset?;
-        if dataset.graph().nodes() == 0 {
-            bail!("{} has no edges, and no table names nodes: is it the right file?", edges.display());
-        }
-        Ok(dataset)
+/// Reads the graph that was asked for.
+pub(crate) fn read(threads: &Threads, request: &Import) -> Result<Dataset> {
+    let bar = ProgressBar::new(0).with_style(bytes_style()).with_message("reading");
+    let dataset = import(threads, request, &|done, total| {
+        bar.set_length(total);
+        bar.set_position(done);
+    });
+    bar.finish_and_clear();
+    let dataset = dataset?;
+    if dataset.graph().nodes() == 0 {
+        bail!("{} has no edges, and no table names nodes: is it the right file?", request.edges.display());
     }
+    Ok(dataset)
+}
 
-    fn request(&self, edges: &Path) -> Import {
+impl Tables {
+    /// What is to be read.
+    pub(crate) fn request(&self, edges: &Path) -> Import {
         let features = match (&self.feature_columns, &self.feature_prefix) {
             (Some(listed), _) => FeatureColumns::Listed(listed.clone()),
             (None, Some(prefix)) => FeatureColumns::Prefix(prefix.clone()),

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use edgepace_curriculum::{Curriculum, CurriculumConfig, Feedback, ResidualTerm};
 use edgepace_graph::random::{Purpose, Stream};
-use edgepace_graph::{DenseFeatures, Features, Graph};
+use edgepace_graph::{DenseFeatures, Features, Graph, Threads};
 
 const NODES: usize = 169_343;
 const PAIRS: usize = 1_200_000;
@@ -20,7 +20,7 @@ const HIDDEN: usize = 64;
 fn graph() -> Graph {
     let stream = Stream::new(1, Purpose::Benchmark, 0);
     let node = |at: u64| {
-        let rank = stream.uniform(at).powf(1.0 / (1.0 - 0.56)) * NODES as f64;
+        let rank = libm::pow(stream.uniform(at), 1.0 / (1.0 - 0.56)) * NODES as f64;
         (rank as usize * 92_821 % NODES) as u32
     };
     let (a, b): (Vec<u32>, Vec<u32>) =
@@ -50,27 +50,26 @@ fn processor() -> Option<f64> {
 fn main() -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
     let arguments: Vec<usize> =
         std::env::args().skip(1).filter_map(|argument| argument.parse().ok()).collect();
-    let threads = arguments.first().copied().unwrap_or(2);
+    let threads = Threads::new(arguments.first().copied().unwrap_or(2))?;
     let repeats = arguments.get(1).copied().unwrap_or(5);
     let graph = Arc::new(graph());
     let features = Features::from(DenseFeatures::new(NODES, COLUMNS, numbers(NODES * COLUMNS, 1))?);
     let logits = numbers(NODES * CLASSES, 2);
     let embeddings = numbers(NODES * HIDDEN, 3);
     let largest = (0..NODES).map(|node| graph.in_edges(node).len()).max().unwrap_or(0);
-    println!("{NODES} nodes, {} edges, largest degree {largest}, {threads} threads", graph.edges());
+    println!("{NODES} nodes, {} edges, largest degree {largest}, {} threads", graph.edges(), threads.count());
     let train: Vec<u32> = (0..NODES as u32).step_by(2).collect();
     let losses: Vec<f32> = train.iter().map(|&node| (node % 97) as f32 / 40.0).collect();
     let feedback =
         Feedback::new().embeddings(&embeddings, HIDDEN).logits(&logits, CLASSES).losses(&train, &losses);
 
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
-    pool.install(|| {
+    threads.run(|| {
         let only = std::env::args().nth(3);
         for name in CurriculumConfig::PRESETS.into_iter().filter(|&name| only.as_deref().is_none_or(|only| only == name)) {
             let config = CurriculumConfig::preset(name)?;
             let before = resident();
             let (start, processor_start) = (Instant::now(), processor().unwrap_or(0.0));
-            let mut curriculum = Curriculum::new(Arc::clone(&graph), Some(&features), &config, 150, 0)?;
+            let mut curriculum = Curriculum::new(&threads, Arc::clone(&graph), Some(&features), &config, 150, 0)?;
             let once = start.elapsed();
             let processor_once = processor().unwrap_or(0.0) - processor_start;
             let mut updates = Vec::new();

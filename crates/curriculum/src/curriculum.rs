@@ -1,14 +1,14 @@
 use std::sync::Arc;
 
-use edgepace_graph::{Features, Graph, Transpose};
+use edgepace_graph::{Features, Graph, Threads, Transpose};
 
 use crate::config::{Confidence, CurriculumConfig, MaskForm, Pace, ResidualTerm};
+use crate::each::{each, each_with_partial, pieces};
 use crate::evidence::check_rows;
 use crate::feedback::Feedback;
 use crate::history::{History, NEVER, Update};
 use crate::kernel::Difficulty;
 use crate::mask::{Steps, is_in, mask};
-use crate::parallel::{each, each_with_partial, pieces};
 use crate::{CurriculumError, EvidenceFit, Objective, Pairs, State, gradient, pace, weights};
 
 /// Decides which edges are in, when, and with which weight.
@@ -16,10 +16,11 @@ use crate::{CurriculumError, EvidenceFit, Objective, Pairs, State, gradient, pac
 /// Feed it what the model makes of the nodes whenever an update is [due](Curriculum::due), and train on
 /// [`Curriculum::weights`]. Before the first update no edge is in.
 ///
-/// An update costs O(edges · width) and allocates nothing after the first one. Inside a rayon pool it uses the pool's
-/// threads, outside of one the calling thread only; results are the same bits either way.
+/// An update costs O(edges · width) and allocates nothing after the first one, when it runs inside [`Threads::run`]
+/// (outside, the way to the threads does). Results are the same bits on any number of threads.
 #[derive(Debug)]
 pub struct Curriculum {
+    threads: Threads,
     graph: Arc<Graph>,
     config: CurriculumConfig,
     epochs: usize,
@@ -61,12 +62,13 @@ struct Partial {
 }
 
 impl Curriculum {
-    /// A curriculum over `epochs` epochs. `features` are for the evidence kernel, which does without them where they are
+    /// A curriculum over `epochs` epochs, which uses `threads` now and at every update. `features` are for the evidence kernel, which does without them where they are
     /// not given; `seed` is for its non-edges and for the random order.
     ///
     /// # Errors
     /// Settings that [`CurriculumConfig::check`] refuses, no epochs, or features of another graph.
     pub fn new(
+        threads: &Threads,
         graph: Arc<Graph>,
         features: Option<&Features>,
         config: &CurriculumConfig,
@@ -82,11 +84,12 @@ impl Curriculum {
             check_rows(&graph, features)?;
         }
         let pairs = Pairs::new(&graph);
-        let difficulty = Difficulty::new(&graph, &pairs, features, config, seed)?;
+        let difficulty = Difficulty::new(threads, &graph, &pairs, features, config, seed)?;
         let wants_gradient = config.residual_term != ResidualTerm::Off;
         let outgoing = (wants_gradient && graph.twins().is_none()).then(|| graph.transpose());
         let (nodes, edges, count) = (graph.nodes(), graph.edges(), pairs.len());
         Ok(Curriculum {
+            threads: threads.clone(),
             graph,
             config: config.clone(),
             epochs,
@@ -125,7 +128,7 @@ impl Curriculum {
     /// Feedback that lacks what the kernel reads, has a wrong size or a number that is not finite. The error names the
     /// node, and the curriculum stays as it was.
     pub fn update(&mut self, epoch: usize, feedback: &Feedback<'_>) -> Result<(), CurriculumError> {
-        let nodes = self.graph.nodes();
+        let (threads, nodes) = (&self.threads, self.graph.nodes());
         let (config, first) = (&self.config, self.updates.is_empty());
         // All checks come before the first change: the losses are checked here, the rest inside `gaps`.
         let takes_losses = match config.confidence {
@@ -137,23 +140,30 @@ impl Curriculum {
             weights::check(nodes, losses, self.rho.len())?;
         }
         self.thresholds.resize(self.pairs.len(), 0.0);
-        self.difficulty.gaps(nodes, &self.pairs, feedback, &mut self.thresholds)?;
+        self.difficulty.gaps(threads, nodes, &self.pairs, feedback, &mut self.thresholds)?;
         if let (true, Some((nodes, losses))) = (takes_losses, feedback.losses) {
             weights::confidence(nodes, losses, &mut self.rho);
         }
 
         let past = if first { 0.0 } else { config.average };
         let fresh = &self.thresholds;
-        each(&mut self.gaps, |pair, old| {
+        each(&self.threads, &mut self.gaps, |pair, old| {
             (past * f64::from(old) + (1.0 - past) * f64::from(fresh[pair])) as f32
         });
         let gaps = &self.gaps;
-        each(&mut self.residuals, |pair, _| (f64::from(gaps[pair]) * f64::from(gaps[pair])) as f32);
+        each(&self.threads, &mut self.residuals, |pair, _| {
+            (f64::from(gaps[pair]) * f64::from(gaps[pair])) as f32
+        });
 
         let lambda = match (config.pace, pace::share(config, epoch, self.epochs)) {
-            (_, Some(share)) => {
-                pace::lambda_of_share(config, share, &self.residuals, &self.mask, &mut self.thresholds)
-            }
+            (_, Some(share)) => pace::lambda_of_share(
+                threads,
+                config,
+                share,
+                &self.residuals,
+                &self.mask,
+                &mut self.thresholds,
+            ),
             (Pace::Official, None) => match config.lambda_start {
                 Some(start) if first => start,
                 _ => pace::official(config, epoch, self.epochs),
@@ -169,11 +179,11 @@ impl Curriculum {
     fn step(&mut self, epoch: usize, lambda: f64) {
         let (config, residuals, mask_before) = (&self.config, &self.residuals, &self.mask);
         let (by_steps, updates) = (config.mask == MaskForm::Adam, self.updates.len());
-        each(&mut self.steps, |pair, steps| {
+        each(&self.threads, &mut self.steps, |pair, steps| {
             steps.ten_more(config.beta * f64::from(residuals[pair]) - lambda, updates)
         });
         let steps = &self.steps;
-        each(&mut self.selected, |pair, _| {
+        each(&self.threads, &mut self.selected, |pair, _| {
             if by_steps {
                 steps[pair].is_in()
             } else {
@@ -181,13 +191,19 @@ impl Curriculum {
             }
         });
         let selected = &self.selected;
-        each_with_partial(&mut self.mask, &mut self.partial, |pair, previous, sums: &mut Partial| {
-            let s = if by_steps { steps[pair].mask } else { mask(config, lambda, residuals[pair], previous) };
-            sums.before.add(config, lambda, residuals[pair], previous, previous);
-            sums.after.add(config, lambda, residuals[pair], previous, s);
-            sums.selected += usize::from(selected[pair]);
-            s
-        });
+        each_with_partial(
+            &self.threads,
+            &mut self.mask,
+            &mut self.partial,
+            |pair, previous, sums: &mut Partial| {
+                let s =
+                    if by_steps { steps[pair].mask } else { mask(config, lambda, residuals[pair], previous) };
+                sums.before.add(config, lambda, residuals[pair], previous, previous);
+                sums.after.add(config, lambda, residuals[pair], previous, s);
+                sums.selected += usize::from(selected[pair]);
+                s
+            },
+        );
         let twice = self.pairs.edges_per_pair();
         let mut update = Update {
             epoch: u32::try_from(epoch).unwrap_or(NEVER - 1),
@@ -201,13 +217,10 @@ impl Curriculum {
             update.after = update.after.plus(&partial.after, twice as f64);
             update.selected += twice * partial.selected;
         }
-        each(&mut self.times_in, |pair, times| times + u32::from(selected[pair]));
-        each(
-            &mut self.first_epoch,
-            |pair, first| {
-                if first == NEVER && selected[pair] { update.epoch } else { first }
-            },
-        );
+        each(&self.threads, &mut self.times_in, |pair, times| times + u32::from(selected[pair]));
+        each(&self.threads, &mut self.first_epoch, |pair, first| {
+            if first == NEVER && selected[pair] { update.epoch } else { first }
+        });
         if config.pace == Pace::Lambda {
             // Algorithm 1 raises λ until the structure is the input. Then λ is as if it had grown on for ever, so that
             // a residual that grows later does not throw an edge out again.
@@ -225,18 +238,17 @@ impl Curriculum {
         let updates = self.updates.len().max(1) as f64;
         let (smooth, times, rho, ends) = (self.config.smooth, &self.times_in, &self.rho, self.pairs.ends());
         let selected = &self.selected;
-        each(&mut self.pair_weights, |pair, _| {
+        each(&self.threads, &mut self.pair_weights, |pair, _| {
             let psi =
                 if smooth { f64::from(times[pair]) / updates } else { f64::from(u8::from(selected[pair])) };
             weights::weight(psi, rho, ends[pair])
         });
         let (pair_of, pair_weights) = (self.pairs.pair_of(), &self.pair_weights);
-        each(&mut self.evaluation_weights, |edge, _| pair_weights[pair_of[edge] as usize]);
+        each(&self.threads, &mut self.evaluation_weights, |edge, _| pair_weights[pair_of[edge] as usize]);
         let evaluation = &self.evaluation_weights;
-        each(
-            &mut self.weights,
-            |edge, _| if selected[pair_of[edge] as usize] { evaluation[edge] } else { 0.0 },
-        );
+        each(&self.threads, &mut self.weights, |edge, _| {
+            if selected[pair_of[edge] as usize] { evaluation[edge] } else { 0.0 }
+        });
     }
 
     /// Sets `out` to the gradient of β Σ S R (by [`CurriculumConfig::residual_term`] the mean or the sum over directed
@@ -259,15 +271,15 @@ impl Curriculum {
                 return Err(CurriculumError::Config { field, found: "off".into(), expected });
             }
         };
-        let values = self.difficulty.prepare_gradient(self.graph.nodes(), feedback)?;
+        let values = self.difficulty.prepare_gradient(&self.threads, self.graph.nodes(), feedback)?;
         if out.len() != values.values.len() {
             let (found, expected) = (out.len(), values.values.len());
             let reason = "as many as embeddings or logits";
             return Err(CurriculumError::Size { field: "gradient", found, expected, reason });
         }
         gradient::residual_gradient(
-            &self.graph,
-            self.outgoing.as_ref(),
+            &self.threads,
+            (&self.graph, self.outgoing.as_ref()),
             &self.pairs,
             &self.mask,
             factor,

@@ -1,11 +1,10 @@
 //! The gradient of β Σ S R, which joins the model's loss (Algorithm 1, step 3).
 
-use edgepace_graph::{Graph, Transpose};
+use edgepace_graph::{Graph, Threads, Transpose};
 
 use crate::feedback::Rows;
 use crate::kernel::Difficulty;
 use crate::pairs::Pairs;
-use crate::parallel::rows;
 
 /// Nodes per piece of work.
 const NODES: usize = 64;
@@ -15,8 +14,8 @@ const NODES: usize = 64;
 /// The sum runs over directed edges. Each node adds up its own edges in a fixed order: the edges into it, and, where
 /// there are no twins, the edges out of it. With twins both directions are the same number twice.
 pub(crate) fn residual_gradient(
-    graph: &Graph,
-    outgoing: Option<&Transpose>,
+    threads: &Threads,
+    (graph, outgoing): (&Graph, Option<&Transpose>),
     pairs: &Pairs,
     mask: &[f32],
     factor: f64,
@@ -26,7 +25,7 @@ pub(crate) fn residual_gradient(
     let width = values.width;
     let pair_of = pairs.pair_of();
     let factor = factor * pairs.edges_per_pair() as f64;
-    rows(out, width, NODES, |first, piece| {
+    threads.rows(out, width, NODES, |first, piece| {
         for (within, out) in piece.chunks_exact_mut(width).enumerate() {
             let node = first + within;
             out.fill(0.0);

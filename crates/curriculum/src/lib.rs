@@ -17,7 +17,7 @@
 //! use std::sync::Arc;
 //!
 //! use edgepace_curriculum::{Curriculum, CurriculumConfig, Feedback};
-//! use edgepace_graph::Graph;
+//! use edgepace_graph::{Graph, Threads};
 //!
 //! // Two triangles and an edge between them; the model thinks that each triangle is a class.
 //! let graph = Arc::new(Graph::undirected(6, &[0, 1, 2, 3, 4, 5, 2], &[1, 2, 0, 4, 5, 3, 3])?);
@@ -25,7 +25,8 @@
 //!
 //! let epochs = 100;
 //! let config = CurriculumConfig { period: 10, ..CurriculumConfig::posterior() };
-//! let mut curriculum = Curriculum::new(Arc::clone(&graph), None, &config, epochs, 0)?;
+//! let threads = Threads::new(2)?;
+//! let mut curriculum = Curriculum::new(&threads, Arc::clone(&graph), None, &config, epochs, 0)?;
 //! for epoch in 0..epochs {
 //!     if curriculum.due(epoch) {
 //!         curriculum.update(epoch, &Feedback::new().logits(&logits, 2).losses(&[0, 5], &[0.1, 0.1]))?;
@@ -45,6 +46,7 @@
 
 mod config;
 mod curriculum;
+mod each;
 mod error;
 mod evidence;
 mod feedback;
@@ -57,7 +59,6 @@ mod objective;
 mod order;
 mod pace;
 mod pairs;
-mod parallel;
 mod state;
 mod weights;
 

@@ -1,8 +1,10 @@
 //! The pace: how the age parameter λ grows.
 
+use edgepace_graph::Threads;
+
 use crate::config::{CurriculumConfig, MaskForm, Pace};
+use crate::each::each;
 use crate::mask::threshold;
-use crate::parallel::each;
 
 /// The share of edges that the paces `quantile`, `linear` and `root` let in at epoch t; `None` for the other paces.
 pub(crate) fn share(config: &CurriculumConfig, epoch: usize, epochs: usize) -> Option<f64> {
@@ -45,6 +47,7 @@ pub(crate) fn lambda_steps(config: &CurriculumConfig, epochs: usize) -> (f64, f6
 ///
 /// O(edges): the k-th smallest threshold is selected, not sorted for. `scratch` has one entry per edge.
 pub(crate) fn lambda_of_share(
+    threads: &Threads,
     config: &CurriculumConfig,
     share: f64,
     residuals: &[f32],
@@ -55,7 +58,7 @@ pub(crate) fn lambda_of_share(
     if count == 0 {
         return 0.0;
     }
-    each(scratch, |pair, _| threshold(config, residuals[pair], previous[pair]));
+    each(threads, scratch, |pair, _| threshold(config, residuals[pair], previous[pair]));
     let (_, &mut least, _) = scratch.select_nth_unstable_by(count - 1, f32::total_cmp);
     // λ = 0 would select nothing, but edges without any residual are meant to be in.
     f64::from(least).max(f64::MIN_POSITIVE)
@@ -122,7 +125,9 @@ mod tests {
                 // Thresholds above 0, or else λ ≥ 0 lets in more.
                 let previous: Vec<f32> = (0..1000).map(|i| if i % 3 == 0 { 0.4 } else { 0.1 }).collect();
                 for (share, count) in [(0.0, 0), (0.0005, 1), (0.25, 250), (0.5, 500), (1.0, 1000)] {
-                    let lambda = lambda_of_share(&config, share, &residuals, &previous, &mut scratch);
+                    let threads = Threads::one();
+                    let lambda =
+                        lambda_of_share(&threads, &config, share, &residuals, &previous, &mut scratch);
                     let selected = residuals
                         .iter()
                         .zip(&previous)
@@ -144,7 +149,7 @@ mod tests {
     fn edges_of_equal_difficulty_come_in_together() {
         let config = config(Pace::Quantile);
         let residuals = [0.25, 0.25, 0.25, 0.9];
-        let lambda = lambda_of_share(&config, 0.25, &residuals, &[0.0; 4], &mut [0.0; 4]);
+        let lambda = lambda_of_share(&Threads::one(), &config, 0.25, &residuals, &[0.0; 4], &mut [0.0; 4]);
         assert_eq!(residuals.iter().filter(|&&r| is_in(&config, lambda, r, 0.0)).count(), 3);
     }
 }

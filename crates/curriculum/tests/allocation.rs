@@ -1,38 +1,12 @@
 //! Nothing is allocated inside an update once the first one has grown every buffer.
 
-#![allow(
-    unsafe_code,
-    reason = "counting allocations takes an allocator, and `GlobalAlloc` is an unsafe trait"
-)]
+#[path = "../../graph/tests/shared/counting.rs"]
+mod counting;
 
-use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use edgepace_curriculum::{Curriculum, CurriculumConfig, Feedback, Order, Pace, ResidualTerm};
-use edgepace_graph::{DenseFeatures, Features, Graph};
-
-/// The system's allocator with a count of what all threads ask of it.
-struct Counting;
-
-static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
-
-// SAFETY: every call goes to the system's allocator unchanged.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: the caller's promises are those that `System` asks for.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: as above; the pointer came from `System`.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
+use edgepace_graph::{DenseFeatures, Features, Graph, Threads};
 
 const NODES: usize = 4000;
 const WIDTH: usize = 8;
@@ -50,9 +24,9 @@ fn values(epoch: usize) -> Vec<f32> {
     (0..NODES * WIDTH).map(|at| ((at * 31 + epoch * 7) % 97) as f32 / 48.0 - 1.0).collect()
 }
 
-fn allocations(config: &CurriculumConfig) -> Vec<usize> {
+fn allocations(threads: &Threads, config: &CurriculumConfig) -> Vec<usize> {
     let features = Features::from(DenseFeatures::new(NODES, WIDTH, values(3)).unwrap());
-    let mut curriculum = Curriculum::new(graph(), Some(&features), config, EPOCHS, 1).unwrap();
+    let mut curriculum = Curriculum::new(threads, graph(), Some(&features), config, EPOCHS, 1).unwrap();
     let train: Vec<u32> = (0..NODES as u32).step_by(3).collect();
     let losses = vec![0.5; train.len()];
     let mut gradient = vec![0.0; NODES * WIDTH];
@@ -61,12 +35,12 @@ fn allocations(config: &CurriculumConfig) -> Vec<usize> {
         let values = values(epoch);
         let feedback =
             Feedback::new().embeddings(&values, WIDTH).logits(&values, WIDTH).losses(&train, &losses);
-        let before = ALLOCATIONS.load(Ordering::SeqCst);
+        let before = counting::allocations();
         curriculum.update(epoch, &feedback).unwrap();
         if config.residual_term != ResidualTerm::Off {
             curriculum.residual_gradient(&feedback, &mut gradient).unwrap();
         }
-        counts.push(ALLOCATIONS.load(Ordering::SeqCst) - before);
+        counts.push(counting::allocations() - before);
     }
     counts
 }
@@ -77,23 +51,20 @@ fn after_the_first_update_no_update_allocates() {
     let mut configs: Vec<CurriculumConfig> =
         CurriculumConfig::PRESETS.iter().map(|name| CurriculumConfig::preset(name).unwrap()).collect();
     configs.push(CurriculumConfig { order: Order::Random, pace: Pace::Root, ..CurriculumConfig::edgepace() });
-    // The pools live until the end, because a pool that is dropped goes on allocating for a while.
-    let pools = [1, 2].map(|count| rayon::ThreadPoolBuilder::new().num_threads(count).build().unwrap());
+    // They live until the end, because threads that are to end go on allocating for a while.
+    let budgets = [1, 2].map(|count| Threads::new(count).unwrap());
     // A worker allocates when it takes over work for the first time, which on a busy machine may be updates later.
     let idle = || std::thread::sleep(std::time::Duration::from_millis(2));
-    for pool in &pools {
-        pool.install(|| (0..5).for_each(|_| _ = rayon::join(idle, idle)));
+    for threads in &budgets {
+        threads.run(|| (0..5).for_each(|_| threads.on_each(idle)));
     }
     for config in configs {
         let config = CurriculumConfig { period: 1, ..config };
-        for threads in [0, 1, 2] {
-            // Inside the pool, because a way into it from outside allocates by itself; 0: no pool at all.
-            let counts = match threads {
-                0 => allocations(&config),
-                _ => pools[threads - 1].install(|| allocations(&config)),
-            };
+        for threads in &budgets {
+            // Inside, because a way to the threads from outside allocates by itself.
+            let counts = threads.run(|| allocations(threads, &config));
             assert!(counts[0] > 0, "the first update grows the buffers, so the counter must have seen it");
-            assert_eq!(counts[1..], [0; EPOCHS - 1], "{threads} threads, {config:?}");
+            assert_eq!(counts[1..], [0; EPOCHS - 1], "{} threads, {config:?}", threads.count());
         }
     }
 }

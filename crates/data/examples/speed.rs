@@ -18,7 +18,7 @@ use edgepace_data::import::{Import, import};
 use edgepace_data::native::{Native, save};
 use edgepace_data::{Cache, load};
 use edgepace_graph::random::{Purpose, Stream};
-use edgepace_graph::{Classes, Dataset, DenseFeatures, Dropped, Features, Graph, Labels};
+use edgepace_graph::{Classes, Dataset, DenseFeatures, Dropped, Features, Graph, Labels, Threads};
 use serde_json::{Value, json};
 
 type Outcome = Result<Value, Box<dyn Error>>;
@@ -45,12 +45,16 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
+fn all_cores() -> Result<Threads, Box<dyn Error>> {
+    Ok(Threads::new(std::thread::available_parallelism()?.get())?)
+}
+
 fn load_five_times(name: &str) -> Outcome {
-    let cache = Cache::from_env()?;
+    let (threads, cache) = (all_cores()?, Cache::from_env()?);
     let mut seconds = Vec::new();
     for _ in 0..5 {
         let start = Instant::now();
-        let dataset = load(name, &cache)?;
+        let dataset = load(&threads, name, &cache)?;
         seconds.push(start.elapsed().as_secs_f64());
         drop(dataset);
     }
@@ -69,8 +73,9 @@ fn write(file: &Path, edges: u64, nodes: u64, prefix: &str) -> Outcome {
 }
 
 fn import_edges(file: &Path) -> Outcome {
+    let threads = all_cores()?;
     let start = Instant::now();
-    let dataset = import(&Import::file(file), &|_, _| {})?;
+    let dataset = import(&threads, &Import::file(file), &|_, _| {})?;
     let seconds = start.elapsed().as_secs_f64();
     let graph = dataset.graph();
     let twins = graph.twins().map_or(0, <[u32]>::len);
@@ -90,17 +95,18 @@ fn peak_memory() -> Option<u64> {
 }
 
 fn native(file: &Path, millions: usize) -> Outcome {
+    let threads = all_cores()?;
     let dataset = ring(millions * 1_000_000 * 2 / DEGREE)?;
     let timed = |start: Instant| start.elapsed().as_secs_f64();
     let start = Instant::now();
-    save(&dataset, file)?;
+    save(&threads, &dataset, file)?;
     let save_seconds = timed(start);
     let start = Instant::now();
     let native = Native::open(file)?;
     let mapped = native.dataset()?;
     let open_seconds = timed(start);
     let start = Instant::now();
-    native.verify()?;
+    native.verify(&threads)?;
     let verify_seconds = timed(start);
     if mapped.graph() != dataset.graph() {
         return Err("the graph came back changed".into());

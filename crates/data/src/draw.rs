@@ -1,8 +1,8 @@
 //! Random choices that are the same on every machine and with any number of threads: each is a function of its position
 //! in a stream.
 
+use edgepace_graph::Threads;
 use edgepace_graph::random::Stream;
-use rayon::prelude::*;
 
 /// After so many rounds of drawing again what was drawn before, there is hardly anything left to draw.
 const ROUNDS: usize = 256;
@@ -12,11 +12,10 @@ const ATTEMPTS: u64 = 16;
 const NOTHING: u64 = u64::MAX;
 
 /// The numbers below `count` in random order.
-pub(crate) fn permutation(stream: Stream, count: usize) -> Vec<u32> {
-    let mut order: Vec<(u64, u32)> =
-        (0..count as u32).into_par_iter().map(|item| (stream.word(item.into()), item)).collect();
-    order.par_sort_unstable();
-    order.into_par_iter().map(|(_, item)| item).collect()
+pub(crate) fn permutation(threads: &Threads, stream: Stream, count: usize) -> Vec<u32> {
+    let mut order: Vec<(u64, u32)> = threads.map(count, |item| (stream.word(item as u64), item as u32));
+    threads.sort(&mut order);
+    threads.map(count, |place| order[place].1)
 }
 
 /// Exactly `count` of `of` items, each set of that size as likely as any other: true for the chosen.
@@ -43,7 +42,11 @@ pub(crate) struct Drawn {
 ///
 /// Each round draws exactly as many as are missing, so that the result is what drawing one by one would give, whatever
 /// the number of threads. 8 bytes per key and round, sorted in place.
-pub(crate) fn distinct(count: usize, draw: impl Fn(u64) -> Option<u64> + Sync) -> Result<Drawn, usize> {
+pub(crate) fn distinct(
+    threads: &Threads,
+    count: usize,
+    draw: impl Fn(u64) -> Option<u64> + Sync,
+) -> Result<Drawn, usize> {
     let mut drawn = Drawn { keys: Vec::new(), repeats: 0, nothing: 0 };
     let mut position = 0;
     for _ in 0..ROUNDS {
@@ -51,12 +54,10 @@ pub(crate) fn distinct(count: usize, draw: impl Fn(u64) -> Option<u64> + Sync) -
         if missing == 0 {
             return Ok(drawn);
         }
-        let mut fresh: Vec<u64> = (0..missing)
-            .into_par_iter()
-            .map(|next| draw(position + next as u64).unwrap_or(NOTHING))
-            .collect();
+        let mut fresh: Vec<u64> =
+            threads.map(missing, |next| draw(position + next as u64).unwrap_or(NOTHING));
         position += missing as u64;
-        fresh.par_sort_unstable();
+        threads.sort(&mut fresh);
         fresh.truncate(fresh.partition_point(|&key| key != NOTHING));
         drawn.nothing += missing - fresh.len();
         let before = drawn.keys.len();
@@ -74,6 +75,7 @@ pub(crate) fn distinct(count: usize, draw: impl Fn(u64) -> Option<u64> + Sync) -
 /// `draw` turns random words into a key or nothing, each available key with the same probability; `all` lists the
 /// available keys, and is only asked when a good part of them is wanted.
 pub(crate) fn uniform(
+    threads: &Threads,
     stream: Stream,
     count: usize,
     available: u64,
@@ -83,7 +85,7 @@ pub(crate) fn uniform(
     let attempts =
         |position| (0..ATTEMPTS).find_map(|attempt| draw(stream.block(position * ATTEMPTS + attempt)));
     if count as u64 <= available / 2
-        && let Ok(drawn) = distinct(count, attempts)
+        && let Ok(drawn) = distinct(threads, count, attempts)
     {
         return drawn.keys;
     }
@@ -159,7 +161,7 @@ mod tests {
     fn distinct_keys_are_those_of_drawing_one_by_one() {
         let stream = Stream::new(3, Purpose::GeneratedEdges, 0);
         let draw = |position| Some(stream.below(position, 1000)).filter(|key| key % 7 > 0);
-        let drawn = distinct(700, draw).unwrap();
+        let drawn = distinct(&Threads::one(), 700, draw).unwrap();
         let (mut expected, mut position) = (std::collections::BTreeSet::new(), 0);
         while expected.len() < 700 {
             expected.extend(draw(position));
@@ -167,7 +169,7 @@ mod tests {
         }
         assert_eq!(drawn.keys, Vec::from_iter(expected));
         assert_eq!(drawn.repeats + drawn.nothing + 700, position as usize);
-        assert_eq!(distinct(900, draw).err(), Some(857));
+        assert_eq!(distinct(&Threads::one(), 900, draw).err(), Some(857));
     }
 
     #[test]
@@ -177,7 +179,7 @@ mod tests {
             for seed in 0..4000 {
                 let stream = Stream::new(seed, Purpose::GeneratedEdges, 0);
                 let draw = |[a, b, ..]: [u32; 4]| Some(scale(a, b, 12)).filter(|&key| key < 10);
-                let keys = uniform(stream, count, 10, draw, || (0..10).collect());
+                let keys = uniform(&Threads::one(), stream, count, 10, draw, || (0..10).collect());
                 assert_eq!(keys.len(), count);
                 for key in keys {
                     times[key as usize] += 1;
@@ -195,7 +197,7 @@ mod tests {
         for count in 0..=20 {
             assert_eq!(choose(stream, 20, count).iter().filter(|&&chosen| chosen).count(), count);
         }
-        let mut order = permutation(stream, 100);
+        let mut order = permutation(&Threads::one(), stream, 100);
         assert_ne!(order, (0..100).collect::<Vec<u32>>());
         order.sort_unstable();
         assert_eq!(order, (0..100).collect::<Vec<u32>>());

@@ -3,6 +3,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use edgepace_graph::GraphError;
+use edgepace_graph::files::FileError;
 use thiserror::Error;
 
 /// Why a graph could not be had: what was wrong, where, and what to do about it.
@@ -129,6 +130,12 @@ pub(crate) fn request_error(
         found: found.into(),
         expected: expected.into(),
         help: String::new(),
+    }
+}
+
+impl From<FileError> for DataError {
+    fn from(FileError { action, path, source }: FileError) -> Self {
+        DataError::Io { action, file: path, source }
     }
 }
 

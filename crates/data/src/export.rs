@@ -13,15 +13,13 @@
 
 mod npz;
 
-use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use edgepace_graph::{Dataset, Features, Labels, UNLABELLED};
+use edgepace_graph::{Dataset, Features, Labels, UNLABELLED, files};
 
 use crate::DataError;
-use crate::atomic::write_file;
-use crate::error::{io_error, request_error};
+use crate::error::request_error;
 use crate::import::{LABEL_PREFIX, SPLIT_PREFIX, Sidecar};
 
 /// What to export to.
@@ -54,27 +52,26 @@ pub fn export(
         Format::Csv if sparse => vec![Sidecar::NODES, Sidecar::EDGES, Sidecar::FEATURES, Sidecar::FILE],
         Format::Csv => vec![Sidecar::NODES, Sidecar::EDGES, Sidecar::FILE],
     };
-    let files: Vec<PathBuf> = names.iter().map(|name| folder.join(name)).collect();
-    if let Some(there) = files.iter().find(|file| !overwrite && file.exists()) {
+    let paths: Vec<PathBuf> = names.iter().map(|name| folder.join(name)).collect();
+    if let Some(there) = paths.iter().find(|file| !overwrite && file.exists()) {
         return Err(request_error("folder", there.display().to_string(), "a file that is not there yet")
             .with_help("choose another folder, or ask to overwrite"));
     }
-    std::fs::create_dir_all(folder).map_err(io_error("create", folder))?;
+    files::create_folder(folder)?;
+    files::sweep(folder)?;
     let directed = lists_directions(dataset);
-    for (name, file) in names.into_iter().zip(&files) {
-        write_file(file, |out| match name {
-            Sidecar::NODES => nodes(dataset, file, out),
-            Sidecar::EDGES => edges(dataset, directed, file, out),
-            Sidecar::FEATURES => npz::features(dataset, out).map_err(io_error("write", file)),
+    for (name, path) in names.into_iter().zip(&paths) {
+        files::write_with(path, |out| match name {
+            Sidecar::NODES => nodes(dataset, out),
+            Sidecar::EDGES => edges(dataset, directed, out),
+            Sidecar::FEATURES => npz::features(dataset, out),
             Sidecar::FILE => {
-                let text = serde_json::to_string_pretty(&Sidecar::of(dataset, directed));
-                let text = text.map_err(|error| io_error("write", file)(error.into()))?;
-                writeln!(out, "{text}").map_err(io_error("write", file))
+                writeln!(out, "{}", serde_json::to_string_pretty(&Sidecar::of(dataset, directed))?)
             }
-            _ => npz::arrays(dataset, directed, out).map_err(io_error("write", file)),
+            _ => npz::arrays(dataset, directed, out),
         })?;
     }
-    Ok(files)
+    Ok(paths)
 }
 
 /// Whether edges must be listed in both directions: the graph is directed, or a column tells the two directions apart.
@@ -87,13 +84,8 @@ fn lists_directions(dataset: &Dataset) -> bool {
     !dataset.edge_columns().all(|(_, values)| alike(values))
 }
 
-fn table(out: &mut File) -> csv::Writer<BufWriter<&mut File>> {
-    csv::Writer::from_writer(BufWriter::with_capacity(1 << 20, out))
-}
-
-fn nodes(dataset: &Dataset, file: &Path, out: &mut File) -> Result<(), DataError> {
-    let wrong = |error: csv::Error| io_error("write", file)(error.into());
-    let mut table = table(out);
+fn nodes(dataset: &Dataset, out: &mut impl Write) -> io::Result<()> {
+    let mut table = csv::Writer::from_writer(out);
     let dense = match &**dataset.features() {
         Features::Dense(dense) => Some(dense),
         Features::Sparse(_) => None,
@@ -107,22 +99,22 @@ fn nodes(dataset: &Dataset, file: &Path, out: &mut File) -> Result<(), DataError
     header.extend(dataset.splits().iter().map(|split| format!("{SPLIT_PREFIX}{}", split.name())));
     let columns = dense.map_or(0, edgepace_graph::DenseFeatures::cols);
     header.extend((0..columns).map(|column| format!("{}{column}", Sidecar::FEATURE_PREFIX)));
-    table.write_record(&header).map_err(wrong)?;
+    table.write_record(&header)?;
     let mut cell = Vec::new();
     for node in 0..dataset.graph().nodes() {
         let mut number = |table: &mut csv::Writer<_>, value: &dyn std::fmt::Display| {
             cell.clear();
             // Writing to memory cannot fail.
             let _ = write!(cell, "{value}");
-            table.write_field(&cell).map_err(wrong)
+            table.write_field(&cell)
         };
         number(&mut table, &node)?;
         if let Some(names) = dataset.node_names() {
-            table.write_field(names.get(node)).map_err(wrong)?;
+            table.write_field(names.get(node))?;
         }
         match &**dataset.labels() {
             Labels::Classes(classes) => match classes.of()[node] {
-                UNLABELLED => table.write_field("").map_err(wrong)?,
+                UNLABELLED => table.write_field("")?,
                 class => number(&mut table, &class)?,
             },
             Labels::Many(many) => {
@@ -133,24 +125,23 @@ fn nodes(dataset: &Dataset, file: &Path, out: &mut File) -> Result<(), DataError
         }
         for split in dataset.splits() {
             let set = split.sets().into_iter().find(|(_, ids)| ids.binary_search(&(node as u32)).is_ok());
-            table.write_field(set.map_or("", |(name, _)| name)).map_err(wrong)?;
+            table.write_field(set.map_or("", |(name, _)| name))?;
         }
         if let Some(dense) = dense {
             for value in &dense.values()[node * columns..][..columns] {
                 number(&mut table, value)?;
             }
         }
-        table.write_record(None::<&[u8]>).map_err(wrong)?;
+        table.write_record(None::<&[u8]>)?;
     }
-    table.flush().map_err(io_error("write", file))
+    table.flush()
 }
 
-fn edges(dataset: &Dataset, directed: bool, file: &Path, out: &mut File) -> Result<(), DataError> {
-    let wrong = |error: csv::Error| io_error("write", file)(error.into());
-    let mut table = table(out);
+fn edges(dataset: &Dataset, directed: bool, out: &mut impl Write) -> io::Result<()> {
+    let mut table = csv::Writer::from_writer(out);
     let columns: Vec<(&str, &[f32])> = dataset.edge_columns().collect();
     let header = ["source", "target"].into_iter().chain(columns.iter().map(|(name, _)| *name));
-    table.write_record(header).map_err(wrong)?;
+    table.write_record(header)?;
     let graph = dataset.graph();
     let mut cell = Vec::new();
     for target in 0..graph.nodes() {
@@ -162,15 +153,15 @@ fn edges(dataset: &Dataset, directed: bool, file: &Path, out: &mut File) -> Resu
             for end in [source, target] {
                 cell.clear();
                 let _ = write!(cell, "{end}");
-                table.write_field(&cell).map_err(wrong)?;
+                table.write_field(&cell)?;
             }
             for (_, values) in &columns {
                 cell.clear();
                 let _ = write!(cell, "{}", values[edge]);
-                table.write_field(&cell).map_err(wrong)?;
+                table.write_field(&cell)?;
             }
-            table.write_record(None::<&[u8]>).map_err(wrong)?;
+            table.write_record(None::<&[u8]>)?;
         }
     }
-    table.flush().map_err(io_error("write", file))
+    table.flush()
 }

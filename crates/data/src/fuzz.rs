@@ -3,6 +3,8 @@
 use std::io::Cursor;
 use std::path::Path;
 
+use edgepace_graph::Threads;
+
 use crate::error::io_error;
 use crate::fetch::{Limits, unpack};
 use crate::readers::geom_gcn::{self, Style};
@@ -86,11 +88,11 @@ fn read_npz(bytes: &[u8]) -> Result<(), DataError> {
 }
 
 fn read_gnn_benchmark(bytes: &[u8]) -> Result<(), DataError> {
-    gnn_benchmark::read_from(&mut Npz::from_bytes(input(), bytes)?, "input").map(drop)
+    gnn_benchmark::read_from(&Threads::one(), &mut Npz::from_bytes(input(), bytes)?, "input").map(drop)
 }
 
 fn read_heterophilous(bytes: &[u8]) -> Result<(), DataError> {
-    heterophilous::read_from(&mut Npz::from_bytes(input(), bytes)?, "input").map(drop)
+    heterophilous::read_from(&Threads::one(), &mut Npz::from_bytes(input(), bytes)?, "input").map(drop)
 }
 
 /// A file of nodes, a zero byte, and a file of edges. A header that announces columns means lists of columns.
@@ -100,7 +102,12 @@ fn read_geom_gcn(bytes: &[u8]) -> Result<(), DataError> {
     let lists = nodes.windows(14).any(|piece| piece == b"feature_amount");
     let style = if lists { Style::Columns } else { Style::Values };
     let (_, labels) = geom_gcn::read_nodes(Lines::new(input(), nodes), style)?;
-    geom_gcn::read_edges(Lines::new(input(), edges.get(1..).unwrap_or_default()), labels.nodes()).map(drop)
+    geom_gcn::read_edges(
+        &Threads::one(),
+        Lines::new(input(), edges.get(1..).unwrap_or_default()),
+        labels.nodes(),
+    )
+    .map(drop)
 }
 
 /// A table, gzipped or not, first as numbers and then as labels.
@@ -115,7 +122,7 @@ fn read_ogb_csv(bytes: &[u8]) -> Result<(), DataError> {
 
 fn native(bytes: &[u8]) -> Result<(), DataError> {
     let native = Native::from_bytes(input(), bytes)?;
-    native.verify()?;
+    native.verify(&Threads::one())?;
     native.dataset()?.checksum();
     Ok(())
 }

@@ -1,6 +1,5 @@
 //! Where graphs come from: readers, downloads, import, generator, noise, splits.
 
-mod atomic;
 mod cache;
 mod draw;
 mod error;
@@ -19,9 +18,6 @@ pub mod registry;
 mod spec;
 pub mod splits;
 
-#[cfg(test)]
-#[path = "../tests/data/files.rs"]
-mod files;
 #[cfg(test)]
 #[path = "../tests/data/npz_files.rs"]
 mod npz_files;

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use edgepace_graph::Dataset;
+use edgepace_graph::{Dataset, Threads};
 
 use crate::error::{format_error, request_error};
 use crate::generate::Generator;
@@ -50,13 +50,13 @@ impl Source {
     ///
     /// # Errors
     /// Files that are missing, damaged or hold something else than the set; settings that no graph can have.
-    pub fn load(&self, cache: &Cache) -> Result<Dataset, DataError> {
+    pub fn load(&self, threads: &Threads, cache: &Cache) -> Result<Dataset, DataError> {
         match self {
-            Source::Set(set) => read(set, cache),
-            Source::Generator(generator) => generator.dataset(),
+            Source::Set(set) => read(threads, set, cache),
+            Source::Generator(generator) => generator.dataset(threads),
             Source::File(path) => {
                 let native = Native::open(path)?;
-                native.verify()?;
+                native.verify(threads)?;
                 native.dataset()
             }
         }
@@ -67,12 +67,12 @@ impl Source {
 ///
 /// # Errors
 /// As [`Source::parse`] and [`Source::load`].
-pub fn load(name: &str, cache: &Cache) -> Result<Dataset, DataError> {
-    Source::parse(name)?.load(cache)
+pub fn load(threads: &Threads, name: &str, cache: &Cache) -> Result<Dataset, DataError> {
+    Source::parse(name)?.load(threads, cache)
 }
 
 /// Reads a set of the registry from its files, and holds it to the checksum of what upstream has.
-fn read(set: &'static Set, cache: &Cache) -> Result<Dataset, DataError> {
+fn read(threads: &Threads, set: &'static Set, cache: &Cache) -> Result<Dataset, DataError> {
     let files: Vec<PathBuf> = set.files.iter().map(|file| cache.installed(set, file)).collect();
     if let Some(missing) = files.iter().find(|file| !file.exists()) {
         let found = format!("no {}", missing.display());
@@ -82,11 +82,11 @@ fn read(set: &'static Set, cache: &Cache) -> Result<Dataset, DataError> {
     }
     let folder = cache.root().join(set.origin.folder);
     let dataset = match set.layout {
-        Layout::Planetoid => planetoid::read(&folder, set.name),
-        Layout::GnnBenchmark => gnn_benchmark::read(&files[0], set.name),
-        Layout::Heterophilous => heterophilous::read(&files[0], set.name),
-        Layout::GeomGcn => geom_gcn::read(&folder, upstream_name(set)),
-        Layout::Ogb => ogb::read(&files[0], set.name),
+        Layout::Planetoid => planetoid::read(threads, &folder, set.name),
+        Layout::GnnBenchmark => gnn_benchmark::read(threads, &files[0], set.name),
+        Layout::Heterophilous => heterophilous::read(threads, &files[0], set.name),
+        Layout::GeomGcn => geom_gcn::read(threads, &folder, upstream_name(set)),
+        Layout::Ogb => ogb::read(threads, &files[0], set.name),
     }?;
     if let Some(expected) = set.checksum {
         let found = dataset.checksum();

@@ -138,7 +138,8 @@ pub fn suggest(name: &str) -> Option<&'static str> {
     if name.is_empty() || name.len() > 2 * longest {
         return None;
     }
-    let (away, nearest) = SETS.iter().map(|set| (distance(&name, set.name), set.name)).min()?;
+    // Letters to put in, take out, change or swap with their neighbour.
+    let (away, nearest) = SETS.iter().map(|set| (strsim::osa_distance(&name, set.name), set.name)).min()?;
     if away <= 1 + name.chars().count() / 4 {
         return Some(nearest);
     }
@@ -148,25 +149,4 @@ pub fn suggest(name: &str) -> Option<&'static str> {
 
 fn plain(name: &str) -> String {
     name.trim().to_lowercase().replace('_', "-")
-}
-
-/// Letters to put in, take out, change or swap with their neighbour to make `a` of `b`.
-fn distance(a: &str, b: &str) -> usize {
-    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
-    let width = b.len() + 1;
-    let mut table = vec![0; (a.len() + 1) * width];
-    for i in 0..=a.len() {
-        for j in 0..=b.len() {
-            table[i * width + j] = if i == 0 || j == 0 {
-                i + j
-            } else {
-                let change = table[(i - 1) * width + j - 1] + usize::from(a[i - 1] != b[j - 1]);
-                let one = 1 + table[(i - 1) * width + j].min(table[i * width + j - 1]);
-                let swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
-                let swap = if swapped { table[(i - 2) * width + j - 2] + 1 } else { usize::MAX };
-                change.min(one).min(swap)
-            };
-        }
-    }
-    table[a.len() * width + b.len()]
 }

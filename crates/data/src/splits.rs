@@ -8,7 +8,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use edgepace_graph::random::{Purpose, Stream};
-use edgepace_graph::{Classes, Dataset, Labels, Split};
+use edgepace_graph::{Classes, Dataset, Labels, Split, Threads};
 
 use crate::DataError;
 use crate::draw::permutation;
@@ -179,7 +179,7 @@ impl fmt::Display for SplitRule {
 /// # Errors
 /// An own split that the dataset does not have, fewer labelled nodes than the rule asks for, or classes asked of labels
 /// that are not one class per node.
-pub fn make(rule: &SplitRule, dataset: &Dataset, seed: u64) -> Result<Split, DataError> {
+pub fn make(threads: &Threads, rule: &SplitRule, dataset: &Dataset, seed: u64) -> Result<Split, DataError> {
     let (sizes, stratified, seed) = match rule {
         SplitRule::Own(name) => {
             let own = dataset.split(name).cloned();
@@ -188,7 +188,7 @@ pub fn make(rule: &SplitRule, dataset: &Dataset, seed: u64) -> Result<Split, Dat
         SplitRule::Drawn { sizes, stratified, seed: own } => (*sizes, *stratified, own.unwrap_or(seed)),
     };
     let name = SplitRule::Drawn { sizes, stratified, seed: Some(seed) }.to_string();
-    draw(&name, sizes, stratified, dataset.labels(), seed)
+    draw(threads, &name, sizes, stratified, dataset.labels(), seed)
 }
 
 /// FastGCN's split: validation and test as they are, and every other labelled node for training.
@@ -210,6 +210,7 @@ pub(crate) fn no_such_split(dataset: &Dataset, name: &str) -> DataError {
 }
 
 pub(crate) fn draw(
+    threads: &Threads,
     name: &str,
     sizes: Sizes,
     stratified: bool,
@@ -217,7 +218,7 @@ pub(crate) fn draw(
     seed: u64,
 ) -> Result<Split, DataError> {
     let stream = Stream::new(seed, Purpose::Split, 0);
-    let mut order = permutation(stream, labels.nodes());
+    let mut order = permutation(threads, stream, labels.nodes());
     order.retain(|&node| labels.is_labelled(node as usize));
     let classes = match labels {
         Labels::Classes(classes) => Some(classes),

@@ -4,11 +4,10 @@
 //! numbers, pieces repeated, removed or exchanged with pieces of other files. The damage is drawn from a fixed seed, so
 //! that a failure repeats; `fuzz/` has the same readers for an endless search.
 
+#[path = "../../graph/tests/shared/counting.rs"]
+mod counting;
 #[path = "hostile/seeds.rs"]
 mod seeds;
-
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use edgepace_data::fuzz::TARGETS;
 use edgepace_graph::random::{Purpose, Stream};
@@ -17,31 +16,6 @@ use edgepace_graph::random::{Purpose, Stream};
 const MUTATIONS: u32 = 400;
 /// What a reader may allocate whatever the input: buffers, tables, the error.
 const SLACK: usize = 4 << 20;
-
-struct Counting;
-
-static LIVE: AtomicUsize = AtomicUsize::new(0);
-static PEAK: AtomicUsize = AtomicUsize::new(0);
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
-
-#[allow(unsafe_code, reason = "an allocator that counts and passes on to the system's")]
-// SAFETY: every call goes to `System` unchanged.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        let live = LIVE.fetch_add(layout.size(), Ordering::Relaxed) + layout.size();
-        PEAK.fetch_max(live, Ordering::Relaxed);
-        // SAFETY: the caller's promise is passed on.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        LIVE.fetch_sub(layout.size(), Ordering::Relaxed);
-        // SAFETY: the caller's promise is passed on.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
 
 /// One test, because memory is counted for the whole process.
 #[test]
@@ -55,11 +29,8 @@ fn readers_survive_whatever_they_are_given() {
             let mut refused = 0;
             for mutation in 0..MUTATIONS {
                 let damaged = damage(bytes, &valid, Stream::new(number as u64, Purpose::Split, mutation));
-                let before = LIVE.load(Ordering::Relaxed);
-                PEAK.store(before, Ordering::Relaxed);
-                let result = (target.read)(&damaged);
+                let (result, used) = counting::peak_bytes(|| (target.read)(&damaged));
                 refused += u32::from(result.is_err());
-                let used = PEAK.load(Ordering::Relaxed).saturating_sub(before);
                 let allowed = damaged.len() * target.expansion + SLACK;
                 assert!(
                     used <= allowed,

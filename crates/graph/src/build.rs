@@ -2,29 +2,41 @@
 
 use std::ops::Range;
 
-use rayon::prelude::*;
-
 use crate::error::{check_edge_count, check_ids, check_length, check_node_count};
 use crate::scatter::{Cut, MANY, by_bucket, cut_at_mut};
-use crate::{Dropped, Graph, GraphError};
+use crate::{Dropped, Graph, GraphError, Threads};
 
 impl Graph {
     /// The graph of the directed edges `sources[i] → targets[i]`.
     ///
     /// Self-loops and repeated edges are dropped and counted (see [`Graph::dropped`]).
     ///
-    /// Cost: a counting sort by target, O(nodes + edges), and a sort within each row; a million edges or more are shared
-    /// among the threads of the rayon pool, which do not change the result. Beside the graph itself (see [`Graph`]) it
-    /// needs 4 bytes per node and 3 per edge.
+    /// Cost: a counting sort by target, O(nodes + edges), and a sort within each row, on the calling thread; for a million
+    /// edges or more [`Graph::from_edges_on`] is faster. Beside the graph itself (see [`Graph`]) it needs 4 bytes per node
+    /// and 3 per edge.
     ///
     /// # Errors
     /// Unequal lengths, an id that is not below `nodes`, more than `u32::MAX - 1` nodes or `u32::MAX` edges.
     pub fn from_edges(nodes: usize, sources: &[u32], targets: &[u32]) -> Result<Graph, GraphError> {
-        let edges = EdgeList::directed(nodes, sources, targets)?;
+        Graph::from_edges_on(&Threads::one(), nodes, sources, targets)
+    }
+
+    /// As [`Graph::from_edges`], on several threads, which share the work from a million edges on and do not change the
+    /// result.
+    ///
+    /// # Errors
+    /// As [`Graph::from_edges`].
+    pub fn from_edges_on(
+        threads: &Threads,
+        nodes: usize,
+        sources: &[u32],
+        targets: &[u32],
+    ) -> Result<Graph, GraphError> {
+        let edges = EdgeList::directed(threads, nodes, sources, targets)?;
         let by_target = |range| edges.part(range).map(|(_, source, target)| (target, source));
-        let (offsets, sources) = sort_by_target(nodes, edges.len(), by_target, |source| source);
-        let dropped = edges.dropped(sources.len());
-        Ok(Graph::from_sorted_rows(offsets, sources, dropped))
+        let (offsets, sources) = sort_by_target(threads, nodes, edges.len(), by_target, |source| source);
+        let dropped = edges.dropped(threads, sources.len());
+        Ok(Graph::from_sorted_rows(threads, offsets, sources, dropped))
     }
 
     /// The graph that has every pair `a[i]`, `b[i]` as an edge in both directions.
@@ -36,14 +48,23 @@ impl Graph {
     /// # Errors
     /// Unequal lengths, an id that is not below `nodes`, more than `u32::MAX - 1` nodes or `u32::MAX` edges.
     pub fn undirected(nodes: usize, a: &[u32], b: &[u32]) -> Result<Graph, GraphError> {
-        let pairs = EdgeList::undirected(nodes, a, b)?;
+        Graph::undirected_on(&Threads::one(), nodes, a, b)
+    }
+
+    /// As [`Graph::undirected`], on several threads, which share the work from a million pairs on and do not change the
+    /// result.
+    ///
+    /// # Errors
+    /// As [`Graph::undirected`].
+    pub fn undirected_on(threads: &Threads, nodes: usize, a: &[u32], b: &[u32]) -> Result<Graph, GraphError> {
+        let pairs = EdgeList::undirected(threads, nodes, a, b)?;
         let both_ways = |range: Range<usize>| {
             let forward = pairs.part(range.clone()).map(|(_, a, b)| (b, a));
             forward.chain(pairs.part(range).map(|(_, a, b)| (a, b)))
         };
-        let (offsets, sources) = sort_by_target(nodes, pairs.len(), both_ways, |source| source);
-        let dropped = pairs.dropped(sources.len() / 2);
-        Ok(Graph::from_sorted_rows(offsets, sources, dropped))
+        let (offsets, sources) = sort_by_target(threads, nodes, pairs.len(), both_ways, |source| source);
+        let dropped = pairs.dropped(threads, sources.len() / 2);
+        Ok(Graph::from_sorted_rows(threads, offsets, sources, dropped))
     }
 }
 
@@ -56,6 +77,7 @@ pub(crate) struct EdgeList<'a> {
 
 impl<'a> EdgeList<'a> {
     pub(crate) fn directed(
+        threads: &Threads,
         nodes: usize,
         sources: &'a [u32],
         targets: &'a [u32],
@@ -63,17 +85,22 @@ impl<'a> EdgeList<'a> {
         check_node_count("nodes", nodes)?;
         check_length("targets", targets.len(), sources.len(), "one target per source")?;
         check_edge_count(sources.len())?;
-        check_ids("sources", sources, nodes)?;
-        check_ids("targets", targets, nodes)?;
+        check_ids(threads, "sources", sources, nodes)?;
+        check_ids(threads, "targets", targets, nodes)?;
         Ok(EdgeList { sources, targets })
     }
 
-    pub(crate) fn undirected(nodes: usize, a: &'a [u32], b: &'a [u32]) -> Result<EdgeList<'a>, GraphError> {
+    pub(crate) fn undirected(
+        threads: &Threads,
+        nodes: usize,
+        a: &'a [u32],
+        b: &'a [u32],
+    ) -> Result<EdgeList<'a>, GraphError> {
         check_node_count("nodes", nodes)?;
         check_length("b", b.len(), a.len(), "two ends per pair")?;
         check_edge_count(a.len().saturating_mul(2))?;
-        check_ids("a", a, nodes)?;
-        check_ids("b", b, nodes)?;
+        check_ids(threads, "a", a, nodes)?;
+        check_ids(threads, "b", b, nodes)?;
         Ok(EdgeList { sources: a, targets: b })
     }
 
@@ -90,13 +117,12 @@ impl<'a> EdgeList<'a> {
     }
 
     /// Tells loops from repeats among the entries that were not kept.
-    pub(crate) fn dropped(self, kept: usize) -> Dropped {
-        let is_loop = |(source, target): &(&u32, &u32)| source == target;
-        let loops = if self.len() < MANY {
-            self.sources.iter().zip(self.targets).filter(is_loop).count()
-        } else {
-            self.sources.par_iter().zip(self.targets).filter(is_loop).count()
+    pub(crate) fn dropped(self, threads: &Threads, kept: usize) -> Dropped {
+        let loops_of = |piece: Range<usize>| {
+            let ends = self.sources[piece.clone()].iter().zip(&self.targets[piece]);
+            ends.filter(|(source, target)| source == target).count()
         };
+        let loops = threads.map_pieces(self.len(), MANY, loops_of).into_iter().sum();
         Dropped { duplicates: self.len() - loops - kept, loops }
     }
 }
@@ -107,6 +133,7 @@ impl<'a> EdgeList<'a> {
 /// entry's source and must never decrease as entries grow. Returns the offsets and the kept entries. The offsets serve
 /// first as counts, then as write cursors and only then as offsets, and repeats are squeezed out in place.
 pub(crate) fn sort_by_target<Entry, Edges>(
+    threads: &Threads,
     nodes: usize,
     inputs: usize,
     edges: impl Fn(Range<usize>) -> Edges + Sync,
@@ -116,11 +143,12 @@ where
     Entry: Copy + Ord + Default + Send + Sync,
     Edges: Iterator<Item = (u32, Entry)>,
 {
-    sort_cut(Cut::of(inputs, nodes), nodes, inputs, edges, source_of)
+    sort_cut(threads, Cut::of(inputs, nodes), nodes, inputs, edges, source_of)
 }
 
 /// The same, cut for many threads or, without a cut, the plain way.
 fn sort_cut<Entry, Edges>(
+    threads: &Threads,
     cut: Option<Cut>,
     nodes: usize,
     inputs: usize,
@@ -134,7 +162,7 @@ where
     let mut offsets = vec![0; nodes + 1];
     match cut {
         None => edges(0..inputs).for_each(|(target, _)| offsets[target as usize] += 1),
-        Some(cut) => count(cut, inputs, &edges, &mut offsets[..nodes]),
+        Some(cut) => count(threads, cut, inputs, &edges, &mut offsets[..nodes]),
     }
     let mut total = 0;
     for offset in &mut offsets {
@@ -151,7 +179,7 @@ where
             }
         }
         Some(cut) => {
-            by_bucket(cut, inputs, &edges, &mut rows, |first, items, rows| {
+            by_bucket(threads, cut, inputs, &edges, &mut rows, |first, items, rows| {
                 for &(target, entry) in items {
                     rows.put(target - first as u32, entry);
                 }
@@ -159,11 +187,10 @@ where
             });
         }
     }
-    let sizes: Vec<(usize, usize)> = if cut.is_some() {
-        rows.par_iter_mut().map(|rows| rows.squeeze(&source_of)).collect()
-    } else {
-        rows.iter_mut().map(|rows| rows.squeeze(&source_of)).collect()
-    };
+    let mut sizes = vec![(0, 0); rows.len()];
+    threads.rows_of_two((&mut rows, 1), (&mut sizes, 1), 1, |_, rows, size| {
+        size[0] = rows[0].squeeze(&source_of);
+    });
     drop(rows);
 
     let (mut start, mut kept) = (0, 0);
@@ -185,6 +212,7 @@ where
 
 /// Adds to each node's count the edges that point at it.
 fn count<Entry, Edges: Iterator<Item = (u32, Entry)>>(
+    threads: &Threads,
     cut: Cut,
     inputs: usize,
     edges: &(impl Fn(Range<usize>) -> Edges + Sync),
@@ -192,7 +220,7 @@ fn count<Entry, Edges: Iterator<Item = (u32, Entry)>>(
 ) {
     let targets = |range| edges(range).map(|(target, _)| (target, ()));
     let mut counts: Vec<&mut [usize]> = counts.chunks_mut(cut.nodes()).collect();
-    by_bucket(cut, inputs, targets, &mut counts, |first, items, counts| {
+    by_bucket(threads, cut, inputs, targets, &mut counts, |first, items, counts| {
         for &(target, ()) in items {
             counts[target as usize - first] += 1;
         }
@@ -269,9 +297,11 @@ mod tests {
                 .collect();
             let part = |range: Range<usize>| edges[range].iter().copied();
             let source_of = |entry: u64| (entry >> 32) as u32;
-            let plain = sort_cut(None, nodes, edges.len(), part, source_of);
-            let cut = sort_cut(Some(Cut { shift, piece, pieces }), nodes, edges.len(), part, source_of);
-            prop_assert_eq!(plain, cut);
+            let plain = sort_cut(&Threads::one(), None, nodes, edges.len(), part, source_of);
+            let cut = Some(Cut { shift, piece, pieces });
+            for threads in [Threads::one(), Threads::new(2).unwrap()] {
+                prop_assert_eq!(&plain, &sort_cut(&threads, cut, nodes, edges.len(), part, source_of));
+            }
         }
     }
 }

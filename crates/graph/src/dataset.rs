@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use crate::digest::Hasher;
+use crate::digest::ContentHasher;
 use crate::error::check_length;
 use crate::{Buffer, Features, Graph, GraphError, Labels, Names, Split};
 
@@ -124,7 +124,7 @@ impl Dataset {
     /// features, 1 for sparse or 0 for dense, then offsets, columns (both only when sparse) and values; width of the
     /// labels, 1 for many or 0 for one class per node, and the labels. O(size of the dataset).
     pub fn checksum(&self) -> String {
-        let mut hasher = Hasher::default();
+        let mut hasher = ContentHasher::default();
         hasher.count(self.graph.nodes());
         hasher.count(self.graph.edges());
         hasher.counts(self.graph.offsets());

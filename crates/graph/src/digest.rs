@@ -4,29 +4,33 @@ use std::fmt::Write as _;
 
 use sha2::{Digest, Sha256};
 
-/// A running SHA-256.
-#[derive(Default)]
-pub(crate) struct Hasher(Sha256);
+/// A running SHA-256 of numbers and bytes.
+#[derive(Debug, Default)]
+pub struct ContentHasher(Sha256);
 
-impl Hasher {
+impl ContentHasher {
     /// A count, as 8 bytes.
-    pub(crate) fn count(&mut self, value: usize) {
+    pub fn count(&mut self, value: usize) {
         self.0.update((value as u64).to_le_bytes());
     }
 
-    pub(crate) fn bytes(&mut self, bytes: &[u8]) {
+    /// Bytes as they are.
+    pub fn bytes(&mut self, bytes: &[u8]) {
         self.0.update(bytes);
     }
 
-    pub(crate) fn counts(&mut self, values: &[usize]) {
+    /// Counts, as 8 bytes each.
+    pub fn counts(&mut self, values: &[usize]) {
         self.numbers(values, |&value| (value as u64).to_le_bytes());
     }
 
-    pub(crate) fn ids(&mut self, values: &[u32]) {
+    /// Ids, as 4 bytes each.
+    pub fn ids(&mut self, values: &[u32]) {
         self.numbers(values, |value| value.to_le_bytes());
     }
 
-    pub(crate) fn floats(&mut self, values: &[f32]) {
+    /// Numbers of single precision, as 4 bytes each.
+    pub fn floats(&mut self, values: &[f32]) {
         self.numbers(values, |value| value.to_le_bytes());
     }
 
@@ -41,7 +45,7 @@ impl Hasher {
     }
 
     /// 64 lower-case hexadecimal digits.
-    pub(crate) fn hex(self) -> String {
+    pub fn hex(self) -> String {
         self.0.finalize().iter().fold(String::with_capacity(64), |mut hex, byte| {
             // Writing to a `String` cannot fail.
             let _ = write!(hex, "{byte:02x}");

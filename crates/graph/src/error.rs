@@ -1,6 +1,6 @@
-use rayon::prelude::*;
 use thiserror::Error;
 
+use crate::Threads;
 use crate::scatter::MANY;
 
 /// What was wrong with an input, where, and what to do about it.
@@ -120,9 +120,10 @@ pub enum GraphError {
         value: f32,
     },
 
-    /// An edge weight is NaN, infinite or negative.
+    /// An edge weight is NaN, negative or above [`MAX_EDGE_WEIGHT`](crate::MAX_EDGE_WEIGHT).
     #[error(
-        "`weights`[{position}] is {value}: edge weights must be finite and at least 0 (0 removes the edge)"
+        "`weights`[{position}] is {value}, expected an edge weight from 0 (removes the edge) to 1e9: \
+         sums of larger ones overflow, so divide all weights by a constant"
     )]
     BadWeight {
         /// The edge id.
@@ -246,6 +247,10 @@ pub enum GraphError {
         /// Their name.
         value: String,
     },
+
+    /// A budget of no threads.
+    #[error("threads is 0, but must be at least 1")]
+    NoThreads,
 }
 
 /// The largest number of nodes: ids stay below `u32::MAX`, which marks "none".
@@ -274,10 +279,17 @@ fn check_limit(field: &'static str, found: usize, limit: usize) -> Result<(), Gr
     if found <= limit { Ok(()) } else { Err(GraphError::TooMany { field, found, limit }) }
 }
 
-pub(crate) fn check_ids(field: &'static str, ids: &[u32], nodes: usize) -> Result<(), GraphError> {
-    let bad = |&id: &u32| id as usize >= nodes;
-    let found = if ids.len() < MANY { ids.iter().position(bad) } else { ids.par_iter().position_first(bad) };
-    match found {
+pub(crate) fn check_ids(
+    threads: &Threads,
+    field: &'static str,
+    ids: &[u32],
+    nodes: usize,
+) -> Result<(), GraphError> {
+    let first_bad = |ids: &[u32]| ids.iter().position(|&id| id as usize >= nodes);
+    if ids.len() >= MANY && threads.all_pieces(ids.len(), |piece| first_bad(&ids[piece]).is_none()) {
+        return Ok(());
+    }
+    match first_bad(ids) {
         None => Ok(()),
         Some(position) => Err(GraphError::NodeOutOfRange { field, position, value: ids[position], nodes }),
     }

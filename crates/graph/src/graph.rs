@@ -2,7 +2,7 @@ use std::ops::Range;
 
 use crate::error::check_length;
 use crate::scatter::{Cut, by_bucket, cut_at_mut};
-use crate::{Buffer, GraphError};
+use crate::{Buffer, GraphError, Threads};
 
 /// An immutable directed graph whose edges have stable ids.
 ///
@@ -44,8 +44,13 @@ pub struct Transpose {
 
 impl Graph {
     /// Joins rows that are already sorted and free of loops and repeats, and finds the twins.
-    pub(crate) fn from_sorted_rows(offsets: Vec<usize>, sources: Vec<u32>, dropped: Dropped) -> Graph {
-        let twins = find_twins(&offsets, &sources).map(Buffer::from);
+    pub(crate) fn from_sorted_rows(
+        threads: &Threads,
+        offsets: Vec<usize>,
+        sources: Vec<u32>,
+        dropped: Dropped,
+    ) -> Graph {
+        let twins = find_twins(threads, &offsets, &sources).map(Buffer::from);
         Graph { offsets: offsets.into(), sources: sources.into(), twins, dropped }
     }
 
@@ -170,10 +175,10 @@ impl Graph {
 /// O(nodes + edges), 4 bytes per edge for the result and 4 per node for the cursors.
 ///
 /// Many edges are first put into buckets by source, so that the cursors that are asked stay in the cache.
-fn find_twins(offsets: &[usize], sources: &[u32]) -> Option<Vec<u32>> {
+fn find_twins(threads: &Threads, offsets: &[usize], sources: &[u32]) -> Option<Vec<u32>> {
     match Cut::of(sources.len(), offsets.len() - 1) {
         None => find_twins_plainly(offsets, sources),
-        Some(cut) => find_twins_by_bucket(cut, offsets, sources),
+        Some(cut) => find_twins_by_bucket(threads, cut, offsets, sources),
     }
 }
 
@@ -195,7 +200,7 @@ fn find_twins_plainly(offsets: &[usize], sources: &[u32]) -> Option<Vec<u32>> {
     Some(twins)
 }
 
-fn find_twins_by_bucket(cut: Cut, offsets: &[usize], sources: &[u32]) -> Option<Vec<u32>> {
+fn find_twins_by_bucket(threads: &Threads, cut: Cut, offsets: &[usize], sources: &[u32]) -> Option<Vec<u32>> {
     let nodes = offsets.len() - 1;
     let by_source = |edges: Range<usize>| {
         let mut target = offsets.partition_point(|&start| start <= edges.start).saturating_sub(1);
@@ -211,18 +216,20 @@ fn find_twins_by_bucket(cut: Cut, offsets: &[usize], sources: &[u32]) -> Option<
     let ends = |first: usize| (offsets[first], offsets[nodes.min(first + cut.nodes())]);
     let sizes = (0..nodes).step_by(cut.nodes()).map(|first| ends(first).1 - ends(first).0);
     let mut buckets: Vec<_> = cursors.chunks_mut(cut.nodes()).zip(cut_at_mut(&mut twins, sizes)).collect();
-    let paired = by_bucket(cut, sources.len(), by_source, &mut buckets, |first, edges, (cursors, twins)| {
-        edges.iter().all(|&(source, (edge, target))| {
-            let cursor = &mut cursors[source as usize - first];
-            let reverse = *cursor as usize;
-            let paired = reverse < offsets[source as usize + 1] && sources[reverse] == target;
-            if paired {
-                twins[reverse - offsets[first]] = edge;
-                *cursor += 1;
-            }
-            paired
-        })
-    });
+    let check =
+        |first: usize, edges: &[(u32, (u32, u32))], (cursors, twins): &mut (&mut [u32], &mut [u32])| {
+            edges.iter().all(|&(source, (edge, target))| {
+                let cursor = &mut cursors[source as usize - first];
+                let reverse = *cursor as usize;
+                let paired = reverse < offsets[source as usize + 1] && sources[reverse] == target;
+                if paired {
+                    twins[reverse - offsets[first]] = edge;
+                    *cursor += 1;
+                }
+                paired
+            })
+        };
+    let paired = by_bucket(threads, cut, sources.len(), by_source, &mut buckets, check);
     paired.then_some(twins)
 }
 
@@ -246,7 +253,10 @@ mod tests {
             let graph = graph.unwrap();
             let plain = find_twins_plainly(graph.offsets(), graph.sources());
             let cut = Cut { shift, piece, pieces };
-            prop_assert_eq!(find_twins_by_bucket(cut, graph.offsets(), graph.sources()), plain);
+            for threads in [Threads::one(), Threads::new(2).unwrap()] {
+                let found = find_twins_by_bucket(&threads, cut, graph.offsets(), graph.sources());
+                prop_assert_eq!(&found, &plain);
+            }
         }
     }
 }

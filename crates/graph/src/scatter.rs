@@ -6,8 +6,9 @@
 //! within a node is that of the input: the threads cannot change the result.
 
 use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use rayon::prelude::*;
+use crate::Threads;
 
 /// How the work is cut.
 #[derive(Clone, Copy)]
@@ -50,6 +51,7 @@ const PIECES: usize = 16;
 /// `work(first_node, items, state)` may change; within a bucket items come in the order of the input. When one answers
 /// false the rest does not matter, and so does the whole.
 pub(crate) fn by_bucket<T, S, I>(
+    threads: &Threads,
     cut: Cut,
     inputs: usize,
     items: impl Fn(Range<usize>) -> I + Sync,
@@ -71,14 +73,11 @@ where
             (start..end).step_by(cut.piece).map(|from| from..end.min(from + cut.piece)).collect();
         start = end;
 
-        let counts: Vec<Vec<usize>> = pieces
-            .par_iter()
-            .map(|piece| {
-                let mut counts = vec![0; buckets];
-                items(piece.clone()).for_each(|(node, _)| counts[bucket_of(node)] += 1);
-                counts
-            })
-            .collect();
+        let counts: Vec<Vec<usize>> = threads.map(pieces.len(), |piece| {
+            let mut counts = vec![0; buckets];
+            items(pieces[piece].clone()).for_each(|(node, _)| counts[bucket_of(node)] += 1);
+            counts
+        });
         let sizes: Vec<usize> =
             (0..buckets).map(|bucket| counts.iter().map(|piece| piece[bucket]).sum()).collect();
         let total = sizes.iter().sum();
@@ -95,9 +94,10 @@ where
                 part.push(rest.split_off_mut(..counts[bucket]).unwrap_or_default());
             }
         }
-        pieces.par_iter().zip(parts).for_each(|(piece, mut parts)| {
+        threads.rows(&mut parts, 1, 1, |piece, parts| {
+            let parts = &mut parts[0];
             let mut filled = vec![0; parts.len()];
-            items(piece.clone()).for_each(|(node, item)| {
+            items(pieces[piece].clone()).for_each(|(node, item)| {
                 let bucket = bucket_of(node);
                 let place = &mut filled[bucket];
                 parts[bucket][*place] = (node, item);
@@ -106,8 +106,13 @@ where
         });
 
         let parts = cut_at(&space[..total], &sizes);
-        let work_on = states.par_iter_mut().zip(parts).enumerate();
-        if !work_on.all(|(bucket, (state, items))| work(bucket << cut.shift, items, state)) {
+        let go_on = AtomicBool::new(true);
+        threads.rows(states, 1, 1, |bucket, state| {
+            if go_on.load(Ordering::Relaxed) && !work(bucket << cut.shift, parts[bucket], &mut state[0]) {
+                go_on.store(false, Ordering::Relaxed);
+            }
+        });
+        if !go_on.into_inner() {
             return false;
         }
     }

@@ -1,4 +1,4 @@
-use crate::{Dropped, Graph};
+use crate::{Dropped, Graph, Threads};
 
 /// A selection of a graph's edges as a smaller graph of its own, with the way back.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,8 +13,14 @@ impl Graph {
     /// Compacts the edges whose id `keep` accepts; it is asked once per edge, in the order of ids.
     ///
     /// The result has twins exactly when the selection holds the reverse of each of its edges.
-    /// O(nodes + edges): rows stay sorted, so that nothing is sorted again.
-    pub fn select(&self, mut keep: impl FnMut(usize) -> bool) -> Compacted {
+    /// O(nodes + edges): rows stay sorted, so that nothing is sorted again. On the calling thread.
+    pub fn select(&self, keep: impl FnMut(usize) -> bool) -> Compacted {
+        self.select_on(&Threads::one(), keep)
+    }
+
+    /// As [`Graph::select`]; the threads look for the twins of a million edges or more. `keep` is asked by the calling
+    /// thread alone.
+    pub fn select_on(&self, threads: &Threads, mut keep: impl FnMut(usize) -> bool) -> Compacted {
         let mut offsets = Vec::with_capacity(self.nodes() + 1);
         let mut edge_of = Vec::new();
         offsets.push(0);
@@ -23,6 +29,7 @@ impl Graph {
             offsets.push(edge_of.len());
         }
         let sources = edge_of.iter().map(|&edge| self.sources[edge as usize]).collect();
-        Compacted { graph: Graph::from_sorted_rows(offsets, sources, Dropped::default()), edge_of }
+        let graph = Graph::from_sorted_rows(threads, offsets, sources, Dropped::default());
+        Compacted { graph, edge_of }
     }
 }

@@ -1,6 +1,6 @@
-use crate::digest::Hasher;
+use crate::digest::ContentHasher;
 use crate::error::{check_ids, check_node_count};
-use crate::{Buffer, GraphError};
+use crate::{Buffer, GraphError, Threads};
 
 /// Disjoint sets of nodes to learn from, to choose by and to report on; nodes in none of them are allowed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,7 +31,7 @@ impl Split {
         let name = name.into();
         let mut sets = [("train", train), ("validation", validation), ("test", test)];
         for (field, ids) in &sets {
-            check_ids(field, ids, nodes)?;
+            check_ids(&Threads::one(), field, ids, nodes)?;
         }
         if sets[0].1.is_empty() {
             return Err(GraphError::EmptyTrainingSet { split: name });
@@ -102,7 +102,7 @@ impl Split {
 }
 
 fn hash(nodes: usize, sets: [&[u32]; 3]) -> String {
-    let mut hasher = Hasher::default();
+    let mut hasher = ContentHasher::default();
     hasher.count(nodes);
     for ids in sets {
         hasher.count(ids.len());

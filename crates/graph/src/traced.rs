@@ -2,7 +2,7 @@ use std::ops::Range;
 
 use crate::build::{EdgeList, sort_by_target};
 use crate::error::check_length;
-use crate::{Dropped, Graph, GraphError};
+use crate::{Dropped, Graph, GraphError, Threads};
 
 /// Marks an input edge that did not become an edge of the graph (see [`TracedGraph::edge_of_input`]).
 pub const DROPPED: u32 = u32::MAX;
@@ -68,16 +68,29 @@ impl Graph {
         sources: &[u32],
         targets: &[u32],
     ) -> Result<TracedGraph, GraphError> {
-        let edges = EdgeList::directed(nodes, sources, targets)?;
+        Graph::from_edges_traced_on(&Threads::one(), nodes, sources, targets)
+    }
+
+    /// As [`Graph::from_edges_traced`], on several threads, which do not change the result.
+    ///
+    /// # Errors
+    /// As [`Graph::from_edges`].
+    pub fn from_edges_traced_on(
+        threads: &Threads,
+        nodes: usize,
+        sources: &[u32],
+        targets: &[u32],
+    ) -> Result<TracedGraph, GraphError> {
+        let edges = EdgeList::directed(threads, nodes, sources, targets)?;
         let by_target =
             |range| edges.part(range).map(|(input, source, target)| (target, entry(source, input)));
-        let (offsets, entries) = sort_by_target(nodes, edges.len(), by_target, source_of);
+        let (offsets, entries) = sort_by_target(threads, nodes, edges.len(), by_target, source_of);
         let mut edge_of_input = vec![DROPPED; edges.len()];
         for (&entry, edge) in entries.iter().zip(0..) {
             edge_of_input[tag_of(entry) as usize] = edge;
         }
-        let dropped = edges.dropped(entries.len());
-        let graph = untagged(offsets, entries, dropped);
+        let dropped = edges.dropped(threads, entries.len());
+        let graph = untagged(threads, offsets, entries, dropped);
         Ok(TracedGraph { graph, edge_of_input, both_ways: false })
     }
 
@@ -87,13 +100,26 @@ impl Graph {
     /// # Errors
     /// As [`Graph::undirected`].
     pub fn undirected_traced(nodes: usize, a: &[u32], b: &[u32]) -> Result<TracedGraph, GraphError> {
-        let pairs = EdgeList::undirected(nodes, a, b)?;
+        Graph::undirected_traced_on(&Threads::one(), nodes, a, b)
+    }
+
+    /// As [`Graph::undirected_traced`], on several threads, which do not change the result.
+    ///
+    /// # Errors
+    /// As [`Graph::undirected`].
+    pub fn undirected_traced_on(
+        threads: &Threads,
+        nodes: usize,
+        a: &[u32],
+        b: &[u32],
+    ) -> Result<TracedGraph, GraphError> {
+        let pairs = EdgeList::undirected(threads, nodes, a, b)?;
         // Twice the input's position fits: the directed edges were counted. The lowest bit is the direction.
         let both_ways = |range: Range<usize>| {
             let forward = pairs.part(range.clone()).map(|(input, a, b)| (b, entry(a, 2 * input)));
             forward.chain(pairs.part(range).map(|(input, a, b)| (a, entry(b, 2 * input + 1))))
         };
-        let (offsets, entries) = sort_by_target(nodes, pairs.len(), both_ways, source_of);
+        let (offsets, entries) = sort_by_target(threads, nodes, pairs.len(), both_ways, source_of);
         let mut edge_of_input = vec![DROPPED; pairs.len()];
         for (&entry, edge) in entries.iter().zip(0..) {
             let tag = tag_of(entry);
@@ -101,8 +127,8 @@ impl Graph {
                 edge_of_input[tag as usize / 2] = edge;
             }
         }
-        let dropped = pairs.dropped(entries.len() / 2);
-        let graph = untagged(offsets, entries, dropped);
+        let dropped = pairs.dropped(threads, entries.len() / 2);
+        let graph = untagged(threads, offsets, entries, dropped);
         Ok(TracedGraph { graph, edge_of_input, both_ways: true })
     }
 }
@@ -121,8 +147,8 @@ fn tag_of(entry: u64) -> u32 {
 }
 
 /// Takes the entries by value, so that they are gone before the twins need memory.
-fn untagged(offsets: Vec<usize>, entries: Vec<u64>, dropped: Dropped) -> Graph {
+fn untagged(threads: &Threads, offsets: Vec<usize>, entries: Vec<u64>, dropped: Dropped) -> Graph {
     let sources = entries.iter().map(|&entry| source_of(entry)).collect();
     drop(entries);
-    Graph::from_sorted_rows(offsets, sources, dropped)
+    Graph::from_sorted_rows(threads, offsets, sources, dropped)
 }

@@ -88,6 +88,26 @@ impl<T: Real> Adam<T> {
         Ok(Self { config, steps: 0, moments: vec![[T::ZERO; 2]; parameters] })
     }
 
+    /// All that it remembers: the steps that it has made, and the mean and the mean square of each parameter's gradient.
+    pub fn memory(&self) -> (i32, &[[T; 2]]) {
+        (self.steps, &self.moments)
+    }
+
+    /// Makes it remember what [`Adam::memory`] gave: it goes on from there to the same bits.
+    ///
+    /// # Errors
+    /// Moments of another number of parameters, or steps below 0.
+    pub fn set_memory(&mut self, steps: i32, moments: &[[T; 2]]) -> Result<(), NnError> {
+        self.fits(moments.len())?;
+        if steps < 0 {
+            let expected = "at least 0";
+            return Err(NnError::Config { field: "steps", found: steps.to_string(), expected });
+        }
+        self.steps = steps;
+        self.moments.copy_from_slice(moments);
+        Ok(())
+    }
+
     /// Whether it was made for so many parameters.
     pub(crate) fn fits(&self, parameters: usize) -> Result<(), NnError> {
         if self.moments.len() == parameters {

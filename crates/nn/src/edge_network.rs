@@ -107,8 +107,18 @@ impl<T: Real> EdgeNetwork<T> {
         Ok(())
     }
 
-    /// Adds to c, the score of an edge of which nothing is known.
-    pub fn raise(&mut self, by: T) {
+    /// Its optimiser.
+    pub fn optimiser(&self) -> &Adam<T> {
+        &self.adam
+    }
+
+    /// Its optimiser, to bring back what it remembered.
+    pub fn optimiser_mut(&mut self) -> &mut Adam<T> {
+        &mut self.adam
+    }
+
+    /// Adds to c, and so to the score of every edge.
+    pub fn add_to_scores(&mut self, by: T) {
         if let Some(c) = self.values.last_mut() {
             *c += by;
         }

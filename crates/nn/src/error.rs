@@ -53,12 +53,4 @@ pub enum NnError {
     /// No node has a positive weight.
     #[error("the training set is empty: give at least one labelled node a positive weight")]
     EmptyTrainingSet,
-    /// The system did not start the threads.
-    #[error("could not start {count} threads: {cause}; try fewer")]
-    Threads {
-        /// How many were asked for.
-        count: usize,
-        /// What the system said.
-        cause: String,
-    },
 }

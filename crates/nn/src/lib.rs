@@ -7,13 +7,13 @@
 //! ```
 //! use std::sync::Arc;
 //! use edgepace_graph::{Classes, DenseFeatures, Features, Graph, Labels};
-//! use edgepace_nn::{Adam, AdamConfig, Backbone, Model, ModelConfig, Task, Threads};
+//! use edgepace_nn::{Adam, AdamConfig, Backbone, Metric, Model, ModelConfig, Task, Threads};
 //!
 //! // Two triangles that one edge joins; a node's class is its triangle.
 //! let graph = Arc::new(Graph::undirected(6, &[0, 1, 2, 3, 4, 5, 2], &[1, 2, 0, 4, 5, 3, 3])?);
 //! let features = Arc::new(Features::from(DenseFeatures::new(6, 1, vec![1.0, 0.2, 0.1, -0.1, -0.2, -1.0])?));
-//! let classes = Classes::new(2, vec![0, 0, 0, 1, 1, 1])?;
-//! let task = Task::new(Arc::new(Labels::from(classes.clone())), &[0, 5])?;
+//! let labels = Arc::new(Labels::from(Classes::new(2, vec![0, 0, 0, 1, 1, 1])?));
+//! let task = Task::new(Arc::clone(&labels), &[0, 5])?;
 //!
 //! let threads = Threads::new(1)?;
 //! let config = ModelConfig::new(Backbone::Gcn);
@@ -28,9 +28,12 @@
 //! for epoch in 0..50 {
 //!     model.train(&task, &mut adam, epoch)?;
 //! }
-//! assert_eq!(model.evaluate().accuracy(&classes, &[1, 2, 3, 4])?, Some(1.0));
+//! assert_eq!(model.score(Metric::Accuracy, &labels, &[1, 2, 3, 4])?, Some(1.0));
 //! # Ok::<(), edgepace_nn::NnError>(())
 //! ```
+
+// Shared with the other crates, and known here as if they were our own.
+use edgepace_graph::{meter, simd, threads};
 
 mod adam;
 mod config;
@@ -44,28 +47,29 @@ mod inputs;
 mod kernels;
 mod layers;
 mod memory;
-mod meter;
+mod metric;
 mod model;
+mod outputs;
 mod parameters;
 mod real;
-mod simd;
 mod structure;
 mod tall;
 mod task;
-mod threads;
+
+pub use edgepace_graph::meter::{Kernel, Meter, Work};
+pub use edgepace_graph::{Threads, with_simd};
 
 pub use adam::{Adam, AdamConfig, Decay};
 pub use config::{Backbone, ModelConfig};
 pub use edge_matrix::EdgeMatrix;
 pub use edge_network::EdgeNetwork;
 pub use error::NnError;
-pub use evaluation::{Evaluation, roc_auc};
+pub use evaluation::Evaluation;
 pub use inputs::Input;
-pub use meter::{Kernel, Meter, Work};
+pub use metric::{CALIBRATION_BINS, Logits, Metric, expected_calibration_error, roc_auc};
 pub use model::{Extra, Layers, Model, StructureId};
+pub use outputs::{argmax, sigmoid, softmax};
 pub use parameters::Parameter;
 pub use real::Real;
-pub use simd::with_simd;
 pub use tall::{Packed, add_product, gram, tall_product};
 pub use task::Task;
-pub use threads::Threads;

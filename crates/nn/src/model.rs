@@ -15,7 +15,7 @@ use crate::adam::Adam;
 use crate::config::{Backbone, ModelConfig};
 use crate::dropout::Dropout;
 use crate::error::NnError;
-use crate::evaluation::{Evaluation, predict};
+use crate::evaluation::{Evaluation, check_fit, predict};
 use crate::fold::Folded;
 use crate::inputs::{Input, Inputs};
 use crate::kernels::finish::Finish;
@@ -24,6 +24,7 @@ use crate::layers::{
     Activation, Affine, AffineGradient, Context, Convolution, Gcn, Gin, InputGradient, Pna, Sage, Wanted,
 };
 use crate::memory::{ensure, zeros};
+use crate::metric::{Logits, Metric};
 use crate::parameters::{Initial, Parameter, Parameters, Spec};
 use crate::real::Real;
 use crate::structure::{Structure, ValueGradient};
@@ -299,19 +300,13 @@ impl<T: Real> Model<T> {
         Ok(loss)
     }
 
-    /// A pass without dropout over all nodes.
-    pub fn evaluate(&mut self) -> Evaluation<'_, T> {
-        self.evaluate_only(None)
-    }
-
-    /// How right it is on `nodes` without dropout: accuracy, or ROC-AUC where nodes have many labels; `None` where
-    /// [`Evaluation::accuracy`] and [`Evaluation::roc_auc`] give none.
+    /// How good it is on `nodes` without dropout; `None` where [`Metric::score`] gives none.
     ///
     /// The same as from [`Model::evaluate`], sooner: the second layer propagates to no other node.
     ///
     /// # Errors
     /// A node is out of range, or the labels are for another graph or model. Without nodes nothing is looked at.
-    pub fn score(&mut self, labels: &Labels, nodes: &[u32]) -> Result<Option<f64>, NnError> {
+    pub fn score(&mut self, metric: Metric, labels: &Labels, nodes: &[u32]) -> Result<Option<f64>, NnError> {
         if nodes.is_empty() {
             return Ok(None);
         }
@@ -324,23 +319,29 @@ impl<T: Real> Model<T> {
                 *scored = true;
             }
         }
-        let evaluation = self.evaluate_only(Some(&only));
-        let score = match labels {
-            Labels::Classes(classes) => evaluation.accuracy(classes, nodes),
-            Labels::Many(many) => evaluation.roc_auc(many, nodes),
-        };
+        self.forward(None, Some(&only));
+        let logits = self.latest_logits();
+        let score =
+            check_fit(logits, only.len(), labels, nodes).map(|()| metric.score(labels, nodes, logits));
         self.scored = only;
         score
     }
 
-    /// An evaluation that is to be asked about all nodes, or `only` those.
-    fn evaluate_only(&mut self, only: Option<&[bool]>) -> Evaluation<'_, T> {
-        self.forward(None, only);
-        let (nodes, stride) = (self.graph().nodes(), self.folded.width());
-        let logits = &self.logits[..nodes * stride];
-        self.predictions.resize(nodes, 0);
-        predict(&self.threads, (logits, stride), self.outputs, only, &mut self.predictions);
-        Evaluation { logits, stride, outputs: self.outputs, predictions: &self.predictions }
+    /// A pass without dropout over all nodes.
+    pub fn evaluate(&mut self) -> Evaluation<'_, T> {
+        self.forward(None, None);
+        let mut predictions = std::mem::take(&mut self.predictions);
+        predictions.resize(self.graph().nodes(), 0);
+        predict(&self.threads, self.latest_logits(), &mut predictions);
+        self.predictions = predictions;
+        Evaluation { logits: self.latest_logits(), predictions: &self.predictions }
+    }
+
+    /// The logits of the latest forward pass.
+    fn latest_logits(&self) -> Logits<'_, T> {
+        let stride = self.folded.width();
+        let values = &self.logits[..self.graph().nodes() * stride];
+        Logits { values, stride, outputs: self.outputs }
     }
 
     /// The embeddings z, the output of the last convolution: nodes × hidden, row-major. With the dropout of `epoch`, or
@@ -528,7 +529,7 @@ impl<T: Real> Model<T> {
 /// δ of PNA: the mean of ln(in-degree + 1) over the nodes, or 1 where that is 0.
 fn mean_log_degree(graph: &Graph) -> f64 {
     let offsets = graph.offsets();
-    let total: f64 = offsets.windows(2).map(|range| ((range[1] - range[0]) as f64).ln_1p()).sum();
+    let total: f64 = offsets.windows(2).map(|range| libm::log1p((range[1] - range[0]) as f64)).sum();
     if total > 0.0 { total / graph.nodes() as f64 } else { 1.0 }
 }
 

@@ -1,4 +1,5 @@
-//! The numbers that kernels compute with: `f32` to train, `f64` to prove gradients by differences.
+//! The numbers that kernels compute with: `f32` to train, `f64` to prove gradients by differences. Powers and logarithms are
+//! not the system's, which differ from machine to machine in the last bit.
 
 use std::fmt::{Debug, Display};
 use std::iter::Sum;
@@ -116,7 +117,7 @@ impl Real for f32 {
     }
     #[inline(always)]
     fn ln(self) -> Self {
-        f32::ln(self)
+        libm::logf(self)
     }
     /// ln x = k ln 2 + ln m with m between √½ and √2, and ln m = 2 artanh((m − 1) / (m + 1)) by its series.
     #[inline(always)]
@@ -158,19 +159,20 @@ impl Real for f64 {
     }
     #[inline(always)]
     fn exp(self) -> Self {
-        f64::exp(self)
+        libm::exp(self)
     }
     #[inline(always)]
     fn ln(self) -> Self {
-        f64::ln(self)
+        libm::log(self)
     }
     #[inline(always)]
     fn quick_ln(self) -> Self {
-        f64::ln(self)
+        libm::log(self)
     }
 }
 
 #[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "a test may compare with the system's library")]
 mod tests {
     use super::Real;
 

@@ -5,7 +5,7 @@ mod dense;
 use std::ops::Range;
 use std::sync::Arc;
 
-use edgepace_graph::{Graph, GraphError, Transpose, check_weights};
+use edgepace_graph::{Graph, GraphError, MAX_EDGE_WEIGHT, Transpose, check_weights};
 
 use crate::kernels::dense::Panels;
 use crate::kernels::finish::Finish;
@@ -225,9 +225,10 @@ impl<T: Real> Structure<T> {
     /// Takes new edge weights and re-normalises. Cost: three passes over the edges.
     pub(crate) fn set_weights(&mut self, threads: &Threads, weights: &[T]) -> Result<(), GraphError> {
         // One quick pass says whether all is well; the slow one then finds the place.
+        let limit = T::of(MAX_EDGE_WEIGHT);
         let sound = with_simd(
             #[inline(always)]
-            || weights.iter().filter(|&&w| w >= T::ZERO && w <= T::MAX).count(),
+            || weights.iter().filter(|&&w| w >= T::ZERO && w <= limit).count(),
         );
         if sound != weights.len() || weights.len() != self.graph.edges() {
             check_weights(&self.graph, weights)?;

@@ -1,38 +1,12 @@
 //! Nothing is allocated inside an epoch once the first one has grown every buffer.
 
-#![allow(
-    unsafe_code,
-    reason = "counting allocations takes an allocator, and `GlobalAlloc` is an unsafe trait"
-)]
+#[path = "../../graph/tests/shared/counting.rs"]
+mod counting;
 
-use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use edgepace_graph::{Classes, DenseFeatures, Features, Graph, Labels, SparseFeatures};
-use edgepace_nn::{Adam, AdamConfig, Backbone, Extra, Model, ModelConfig, Task, Threads};
-
-/// The system's allocator with a count of what all threads ask of it.
-struct Counting;
-
-static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
-
-// SAFETY: every call goes to the system's allocator unchanged.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: the caller's promises are those that `System` asks for.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: as above; the pointer came from `System`.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
+use edgepace_nn::{Adam, AdamConfig, Backbone, Extra, Metric, Model, ModelConfig, Task, Threads};
 
 const NODES: usize = 1000;
 const COLUMNS: usize = 24;
@@ -72,7 +46,7 @@ fn sparse() -> Features {
 fn allocations(backbone: Backbone, features: &Features, threads: &Threads) -> Vec<usize> {
     let graph = graph();
     let truth = Classes::new(CLASSES as usize, (0..NODES as u32).map(|i| i % CLASSES).collect()).unwrap();
-    let labels: Arc<Labels> = Arc::new(truth.clone().into());
+    let labels: Arc<Labels> = Arc::new(truth.into());
     let train: Vec<u32> = (0..NODES as u32).step_by(3).collect();
     let task = Task::new(Arc::clone(&labels), &train).unwrap();
     let config = ModelConfig { hidden: 16, ..ModelConfig::new(backbone) };
@@ -84,17 +58,17 @@ fn allocations(backbone: Backbone, features: &Features, threads: &Threads) -> Ve
     threads.run(|| {
         // A worker allocates when it takes over work for the first time, which on a busy machine may be epochs later.
         let idle = || std::thread::sleep(std::time::Duration::from_millis(2));
-        (0..5).for_each(|_| _ = rayon::join(idle, idle));
+        (0..5).for_each(|_| threads.on_each(idle));
         for (epoch, count) in counts.iter_mut().enumerate() {
-            let before = ALLOCATIONS.load(Ordering::SeqCst);
+            let before = counting::allocations();
             weights.iter_mut().enumerate().for_each(|(e, w)| *w = ((e + epoch) % 7) as f32 / 7.0);
             model.set_edge_weights(&weights).unwrap();
             model.train(&task, &mut adam, epoch as u32).unwrap();
             model.gradients(&task, None, Extra { edges: true, inputs: true }).unwrap();
             model.embeddings(None);
-            assert!(model.evaluate().accuracy(&truth, &train).unwrap().is_some());
-            assert!(model.score(&labels, &train).unwrap().is_some());
-            *count = ALLOCATIONS.load(Ordering::SeqCst) - before;
+            assert!(model.evaluate().score(Metric::Accuracy, &labels, &train).unwrap().is_some());
+            assert!(model.score(Metric::Accuracy, &labels, &train).unwrap().is_some());
+            *count = counting::allocations() - before;
         }
     });
     counts

@@ -2,11 +2,11 @@
 
 use edgepace_curriculum::{Pairs, feature_similarity, neighbourhood_overlap};
 use edgepace_graph::Dataset;
-use edgepace_nn::roc_auc;
+use edgepace_nn::{Threads, roc_auc};
 use serde::Serialize;
 
 use crate::error::TrainError;
-use crate::method::EdgeReport;
+use crate::snapshot::EdgeReport;
 
 /// What is known about each edge, by edge id; both directions of an undirected edge agree.
 #[derive(Clone, Debug)]
@@ -45,18 +45,16 @@ impl Audit {
     ///
     /// # Errors
     /// A report on another graph, or features that do not fit.
-    pub fn new(dataset: &Dataset, report: &EdgeReport) -> Result<Audit, TrainError> {
+    pub fn new(threads: &Threads, dataset: &Dataset, report: &EdgeReport) -> Result<Audit, TrainError> {
         let graph = dataset.graph();
         if report.difficulty.len() != graph.edges() {
-            return Err(TrainError::Config {
-                field: "report".into(),
-                found: format!("on {} edges", report.difficulty.len()),
-                expected: format!("on the {} edges of the graph", graph.edges()),
-            });
+            let found = format!("on {} edges", report.difficulty.len());
+            let expected = format!("on the {} edges of the graph", graph.edges());
+            return Err(TrainError::refused("report", found, expected));
         }
         let pairs = Pairs::new(graph);
-        let similarity = feature_similarity(graph, dataset.features())?;
-        let overlap = neighbourhood_overlap(graph)?;
+        let similarity = feature_similarity(threads, graph, dataset.features())?;
+        let overlap = neighbourhood_overlap(threads, graph)?;
         let mut difficulty = vec![0.0; pairs.len()];
         for (&pair, &value) in pairs.pair_of().iter().zip(&report.difficulty) {
             difficulty[pair as usize] = f64::from(value);

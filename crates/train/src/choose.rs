@@ -1,217 +1,144 @@
-//! Several runs that make one: candidates are trained in turn, the best on validation is kept.
-//!
-//! A method names its candidates, the simplest first; among equals the earlier one counts.
+//! What a run trains next, given how well went what it trained so far. Choices are made on validation alone.
 
-use edgepace_graph::{Dataset, Split};
-use edgepace_nn::Threads;
-use toml::Value;
+use serde::{Deserialize, Serialize};
 
 use crate::config::RunConfig;
 use crate::error::TrainError;
-use crate::event::{Event, Listener};
-use crate::method::{self, EdgeReport, MethodInfo, Setting};
-use crate::run::{Trained, run_one};
+use crate::material::Material;
+use crate::registry::{self, MethodInfo};
+use crate::search::{Round, changes, rounds, trials};
+use crate::spec::{Course, RunSpec};
 
-/// One of several runs that make one.
-pub(crate) struct Candidate {
-    /// What the result says when it was chosen.
-    pub(crate) label: &'static str,
-    pub(crate) config: RunConfig,
+/// One training of a run.
+#[derive(Clone, Debug)]
+pub(crate) struct Member {
+    /// What events call it.
+    pub(crate) name: &'static str,
+    /// What the record says when it was chosen.
+    pub(crate) label: String,
+    pub(crate) spec: RunSpec,
 }
 
-/// What is chosen among.
-pub(crate) struct Candidates {
-    /// At least one, the simplest first.
-    pub(crate) list: Vec<Candidate>,
-    /// Which of them runs alone where there are no validation nodes to choose by.
-    pub(crate) alone: usize,
+/// How well a training went.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Trial {
+    /// What was trained, as the record says it when it is chosen.
+    pub label: String,
+    /// Its best validation score as choices compare it, higher being better; none without validation nodes.
+    pub validation: Option<f64>,
 }
 
-/// The candidates of a config whose method has to choose; none for any other.
-pub(crate) fn candidates(config: &RunConfig) -> Option<Candidates> {
-    let method = method::find(&config.method).ok()?;
-    (method.candidates?)(config)
+/// Names what to train until nothing is left.
+pub(crate) struct Chooser {
+    course: Course<RunSpec>,
+    /// The spec of the whole run.
+    whole: RunSpec,
+    /// What to train next, in reverse.
+    waiting: Vec<(Member, RunConfig)>,
+    /// What was handed out last.
+    current: Option<RunConfig>,
+    search: Option<Search>,
+    trials: Vec<Trial>,
+    /// The settings of the best so far, as far as they were set.
+    best: Option<(Option<f64>, RunConfig)>,
+    /// How many there will be, as far as it can be known.
+    expected: usize,
 }
 
-/// Trains the candidates in turn and keeps the best on validation. Where the best has no edge report, that of the best
-/// of those that have one goes with it. A vanilla candidate is the warm start of those after it; without one, the first warm start is.
-pub(crate) fn run(
-    dataset: &Dataset,
-    split: &Split,
-    candidates: Candidates,
-    seed: u64,
-    threads: &Threads,
-    listener: &mut dyn Listener,
-) -> Result<Trained, TrainError> {
-    let Candidates { mut list, alone } = candidates;
-    if split.validation().is_empty() {
-        list = list.into_iter().skip(alone).take(1).collect();
-    }
-    let mut choice = Choice::new(list.len(), (dataset, split, seed, threads), listener);
-    for Candidate { label, config } in list {
-        if !choice.consider(label, label.to_owned(), config)? {
-            break;
-        }
-    }
-    choice.made()
+struct Search {
+    method: &'static MethodInfo,
+    rounds: std::vec::IntoIter<Round>,
 }
 
-/// Tries the method's presets, unless the config names one, then the values that its settings name as worth trying, one setting after
-/// the other, each with the best of what was tried before. What the config sets itself is not touched. Without validation nodes the
-/// defaults run alone.
-pub(crate) fn search(
-    dataset: &Dataset,
-    split: &Split,
-    config: &RunConfig,
-    seed: u64,
-    threads: &Threads,
-    listener: &mut dyn Listener,
-) -> Result<Trained, TrainError> {
-    let method = method::find(&config.method)?;
-    let config = RunConfig { search: false, ..config.clone() };
-    let rounds = if split.validation().is_empty() { Vec::new() } else { rounds(method, &config) };
-    let tries = |base: &RunConfig, rounds: &[Round]| -> Result<usize, TrainError> {
-        rounds.iter().try_fold(0, |sum, round| Ok(sum + round.others(method, base)?.len()))
-    };
-    let of = 1 + tries(&config, &rounds)?;
-    let mut choice = Choice::new(of, (dataset, split, seed, threads), listener);
-    let mut going_on = choice.consider(method.name, changes(&config), config.clone())?;
-    for (number, round) in rounds.iter().enumerate() {
-        let base = choice.best.as_ref().map_or_else(|| config.clone(), |best| best.config.clone());
-        // Presets differ in what is left to try.
-        choice.of = choice.number + tries(&base, &rounds[number..])?;
-        for config in round.others(method, &base)? {
-            going_on = going_on && choice.consider(method.name, changes(&config), config)?;
-        }
-    }
-    choice.made()
-}
-
-/// Whether a search with this config has anything to try.
-pub(crate) fn searchable(config: &RunConfig) -> Result<bool, TrainError> {
-    let method = method::find(&config.method)?;
-    let others =
-        rounds(method, config).into_iter().map(|round| Ok(!round.others(method, config)?.is_empty()));
-    Ok(others.collect::<Result<Vec<bool>, TrainError>>()?.contains(&true))
-}
-
-/// What the config leaves open.
-fn rounds(method: &MethodInfo, config: &RunConfig) -> Vec<Round> {
-    let open = method.settings.iter().filter(|setting| !config.settings.contains_key(setting.name));
-    config.preset.is_none().then_some(Round::Presets).into_iter().chain(open.map(Round::Values)).collect()
-}
-
-/// What a search varies at a time.
-enum Round {
-    Presets,
-    Values(&'static Setting),
-}
-
-impl Round {
-    /// What there is to try instead of `base`: all that the method takes.
-    fn others(&self, method: &MethodInfo, base: &RunConfig) -> Result<Vec<RunConfig>, TrainError> {
-        let mut others: Vec<RunConfig> = match self {
-            Round::Presets => {
-                let with = |&preset: &&str| RunConfig { preset: Some(preset.into()), ..base.clone() };
-                method.presets.iter().skip(1).map(with).collect()
-            }
-            Round::Values(setting) => {
-                let defaults = (method.defaults)(base)?;
-                let differs = |value: &Value| defaults.get(setting.name).is_none_or(|one| !same(one, value));
-                let with = |value| {
-                    let mut config = base.clone();
-                    config.settings.insert(setting.name.to_owned(), value);
-                    config
-                };
-                setting.trials().filter(differs).map(with).collect()
-            }
+impl Chooser {
+    pub(crate) fn new(spec: &RunSpec, material: &Material) -> Result<Self, TrainError> {
+        let mut chooser = Self {
+            course: spec.course().clone(),
+            whole: spec.clone(),
+            waiting: Vec::new(),
+            current: None,
+            search: None,
+            trials: Vec::new(),
+            best: None,
+            expected: 1,
         };
-        others.retain(|config| candidates(config).is_none() && method::make(config, 0).is_ok());
-        Ok(others)
-    }
-}
-
-/// The preset and the settings of a config, as `--set` takes them; where it has none, that it has the defaults.
-fn changes(config: &RunConfig) -> String {
-    let settings = config.settings.iter().map(|(name, value)| match value {
-        Value::String(word) => format!("{name}={word}"),
-        value => format!("{name}={value}"),
-    });
-    let preset = config.preset.iter().map(|preset| format!("preset={preset}"));
-    let changes: Vec<String> = preset.chain(settings).collect();
-    if changes.is_empty() { "the defaults".to_owned() } else { changes.join(" ") }
-}
-
-/// Whether two values mean the same; 1 is 1.0.
-fn same(one: &Value, other: &Value) -> bool {
-    let number =
-        |value: &Value| value.as_float().or_else(|| value.as_integer().map(|integer| integer as f64));
-    one == other || number(one).is_some_and(|value| number(other) == Some(value))
-}
-
-/// The best so far.
-struct Choice<'a> {
-    of: usize,
-    number: usize,
-    material: (&'a Dataset, &'a Split, u64, &'a Threads),
-    listener: &'a mut dyn Listener,
-    best: Option<Trained>,
-    /// The edge report of the best that has one, with its validation score.
-    report: Option<(Option<f64>, EdgeReport)>,
-    pretrained: Option<Vec<f32>>,
-    seconds: f64,
-}
-
-impl<'a> Choice<'a> {
-    fn new(
-        of: usize,
-        material: (&'a Dataset, &'a Split, u64, &'a Threads),
-        listener: &'a mut dyn Listener,
-    ) -> Self {
-        Self { of, number: 0, material, listener, best: None, report: None, pretrained: None, seconds: 0.0 }
+        let alone = material.split().validation().is_empty();
+        match spec.course() {
+            Course::One(_) => {
+                let method = registry::find(&spec.config().method)?;
+                let member = Member { name: method.name, label: String::new(), spec: spec.clone() };
+                chooser.waiting.push((member, spec.config().clone()));
+            }
+            Course::Best { candidates, alone: the_one } => {
+                let chosen = candidates.iter().enumerate().filter(|(number, _)| !alone || number == the_one);
+                for (_, (label, spec)) in chosen {
+                    let member = Member { name: label, label: (*label).to_owned(), spec: spec.clone() };
+                    chooser.waiting.push((member, spec.config().clone()));
+                }
+                chooser.waiting.reverse();
+                chooser.expected = chooser.waiting.len();
+            }
+            Course::Search => {
+                let method = registry::find(&spec.config().method)?;
+                let config = RunConfig { search: false, ..spec.config().clone() };
+                let rounds = if alone { Vec::new() } else { rounds(method, &config) };
+                chooser.expected = 1 + trials(method, &rounds, &config)?;
+                chooser.wait_for(method, vec![config])?;
+                chooser.search = Some(Search { method, rounds: rounds.into_iter() });
+            }
+        }
+        Ok(chooser)
     }
 
-    /// Trains one more and keeps it if it is better. Returns whether to go on.
-    fn consider(&mut self, name: &'static str, label: String, config: RunConfig) -> Result<bool, TrainError> {
-        let mut stopped = !self.listener.on(&Event::Candidate { name, number: self.number, of: self.of });
-        self.number += 1;
-        if stopped && self.best.is_some() {
-            return Ok(false);
+    fn wait_for(&mut self, method: &MethodInfo, configs: Vec<RunConfig>) -> Result<(), TrainError> {
+        for config in configs.into_iter().rev() {
+            let spec = self.whole.sibling(config.clone())?;
+            self.waiting.push((Member { name: method.name, label: changes(&config), spec }, config));
         }
-        let is_vanilla = config.method == "vanilla";
-        let mut watch = |event: &Event| {
-            stopped |= !self.listener.on(event);
-            !stopped
-        };
-        let (dataset, split, seed, threads) = self.material;
-        let mut trained = run_one(dataset, split, config, seed, threads, &mut self.pretrained, &mut watch)?;
-        trained.result.chosen = Some(label);
-        self.seconds += trained.result.seconds + trained.result.warm_start_seconds;
-        if is_vanilla {
-            self.pretrained = Some(trained.best.parameters.clone());
+        Ok(())
+    }
+
+    /// Whether there is more than one to choose from, so that the record says what was chosen.
+    pub(crate) fn chooses(&self) -> bool {
+        !matches!(self.course, Course::One(_))
+    }
+
+    /// How many have been handed out, and how many there will be.
+    pub(crate) fn counts(&self) -> (usize, usize) {
+        (self.trials.len() + usize::from(self.current.is_some()), self.expected)
+    }
+
+    /// What was trained, in turn.
+    pub(crate) fn trials(&self) -> &[Trial] {
+        &self.trials
+    }
+
+    /// What to train next. What was handed out before must have been [told](Chooser::tell) of.
+    pub(crate) fn next(&mut self) -> Result<Option<Member>, TrainError> {
+        while self.waiting.is_empty() {
+            let Some(search) = &mut self.search else { return Ok(None) };
+            let Some(round) = search.rounds.next() else { return Ok(None) };
+            let (method, left) = (search.method, search.rounds.as_slice());
+            let Some((_, base)) = self.best.clone() else { return Ok(None) };
+            let others = round.others(method, &base)?;
+            // Presets differ in what is left to try.
+            self.expected = self.trials.len() + others.len() + trials(method, left, &base)?;
+            self.wait_for(method, others)?;
         }
-        if let Some(edges) = &trained.edges
-            && self.report.as_ref().is_none_or(|(validation, _)| trained.result.validation > *validation)
+        let Some((member, config)) = self.waiting.pop() else { return Ok(None) };
+        self.current = Some(config);
+        Ok(Some(member))
+    }
+
+    /// How well the latest went. Returns whether it is the best so far; the first one among equals is.
+    pub(crate) fn tell(&mut self, label: &str, validation: Option<f64>) -> bool {
+        self.trials.push(Trial { label: label.to_owned(), validation });
+        let is_best = self.best.as_ref().is_none_or(|(best, _)| validation > *best);
+        if let Some(config) = self.current.take()
+            && is_best
         {
-            self.report = Some((trained.result.validation, edges.clone()));
+            self.best = Some((validation, config));
         }
-        if self.best.as_ref().is_none_or(|best| trained.result.validation > best.result.validation) {
-            self.best = Some(trained);
-        }
-        Ok(!stopped)
-    }
-
-    fn made(self) -> Result<Trained, TrainError> {
-        let mut best = self.best.ok_or_else(|| TrainError::Config {
-            field: "method".into(),
-            found: "one without candidates".into(),
-            expected: "at least one to choose".into(),
-        })?;
-        if best.edges.is_none() {
-            best.edges = self.report.map(|(_, edges)| edges);
-        }
-        best.result.seconds = self.seconds;
-        best.result.warm_start_seconds = 0.0;
-        Ok(best)
+        is_best
     }
 }

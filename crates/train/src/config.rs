@@ -1,13 +1,11 @@
-//! Settings of a run: documented defaults, read from text, checked before the first epoch.
+//! Settings of a run: documented defaults, read from text, as a person writes them.
 
-use edgepace_nn::{AdamConfig, Backbone, Decay, ModelConfig};
+use edgepace_nn::{AdamConfig, Backbone, Decay, Metric, ModelConfig};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
-use crate::choose;
 use crate::error::TrainError;
-use crate::method;
 use crate::prepare::Preparation;
 
 /// Settings of a run that every method shares, and those of its method.
@@ -35,6 +33,10 @@ pub struct RunConfig {
     pub features: Preparation,
     /// Stop when the validation score has not risen for so many epochs; 0: never.
     pub patience: u32,
+    /// What validation is judged by: `accuracy`, `macro-f1`, `balanced-accuracy`, `roc-auc` or `log-loss`; unset: accuracy, or
+    /// ROC-AUC where nodes have many labels.
+    #[serde(with = "metric_name", skip_serializing_if = "Option::is_none")]
+    pub metric: Option<Metric>,
     /// Whether the values that the method names as worth trying are tried, the best on validation being kept.
     pub search: bool,
     /// Settings of the method, over those of its preset.
@@ -43,7 +45,7 @@ pub struct RunConfig {
 
 /// The settings of a run, for messages.
 const RUN_SETTINGS: &str =
-    "backbone, method, preset, epochs, lr, weight_decay, hidden, dropout, features, patience, search";
+    "backbone, method, preset, epochs, lr, weight_decay, hidden, dropout, features, patience, metric, search";
 
 impl Default for RunConfig {
     fn default() -> Self {
@@ -59,6 +61,7 @@ impl Default for RunConfig {
             dropout: model.dropout,
             features: Preparation::Auto,
             patience: 0,
+            metric: None,
             search: false,
             settings: Table::new(),
         }
@@ -81,12 +84,13 @@ impl RunConfig {
     /// Changes one setting, given as text: of the run if it has one of that name, otherwise of the method.
     ///
     /// # Errors
-    /// A value of the wrong type for a setting of the run. Those of the method are read by [`RunConfig::check`].
+    /// A value of the wrong type for a setting of the run. Those of the method are read by `check`.
     pub fn set(&mut self, key: &str, value: &str) -> Result<(), TrainError> {
         let value = literal(value);
         let mut table = to_table(self)?;
         let key = key.replace('-', "_");
-        let of_run = key != "settings" && (table.contains_key(&key) || key == "preset");
+        let of_run =
+            key != "settings" && (table.contains_key(&key) || ["preset", "metric"].contains(&&key[..]));
         if of_run {
             table.insert(key, value);
         } else if let Some(Value::Table(settings)) = table.get_mut("settings") {
@@ -96,15 +100,10 @@ impl RunConfig {
         Ok(())
     }
 
-    /// Refuses what no run can do: settings out of range, an unknown method, one that the backbone does not support, or
-    /// settings that the method does not have.
-    ///
-    /// # Errors
-    /// Names the setting and what is legal.
-    pub fn check(&self) -> Result<(), TrainError> {
-        let refuse = |field: &str, found: String, expected: &str| {
-            Err(TrainError::Config { field: field.into(), found, expected: expected.into() })
-        };
+    /// Refuses what is out of its range, whatever the method.
+    pub(crate) fn check_ranges(&self) -> Result<(), TrainError> {
+        let refuse =
+            |field: &str, found: String, expected: &str| Err(TrainError::refused(field, found, expected));
         if self.epochs == 0 || self.epochs > 1_000_000 {
             return refuse("epochs", self.epochs.to_string(), "between 1 and 1000000");
         }
@@ -120,20 +119,7 @@ impl RunConfig {
         if !(0.0..1.0).contains(&self.dropout) {
             return refuse("dropout", self.dropout.to_string(), "in [0, 1)");
         }
-        let config = method::resolved(self);
-        if config.search && choose::candidates(&config).is_some() {
-            return refuse("search", "true".into(), "false: the method chooses by itself");
-        }
-        if config.search && !choose::searchable(&config)? {
-            return refuse("search", "true".into(), "false: nothing that is worth trying is left to try");
-        }
-        match choose::candidates(&config) {
-            None => method::make(&config, 0).map(|_| ()),
-            Some(candidates) => candidates
-                .list
-                .iter()
-                .try_for_each(|candidate| method::make(&candidate.config, 0).map(|_| ())),
-        }
+        Ok(())
     }
 
     pub(crate) fn model(&self) -> ModelConfig {
@@ -183,6 +169,26 @@ fn from_table<T: DeserializeOwned>(table: Table) -> Result<T, TrainError> {
         let field = error.path().to_string();
         TrainError::Settings { field, reason: error.into_inner().to_string().trim().replace('\n', " ") }
     })
+}
+
+mod metric_name {
+    use edgepace_nn::Metric;
+    use serde::{Deserialize, Deserializer, Serialize as _, Serializer};
+
+    #[allow(clippy::ref_option, clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+    pub(super) fn serialize<S: Serializer>(
+        metric: &Option<Metric>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        metric.map(Metric::name).serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Option<Metric>, D::Error> {
+        let name = Option::<String>::deserialize(deserializer)?;
+        name.map(|name| name.parse().map_err(serde::de::Error::custom)).transpose()
+    }
 }
 
 mod backbone_name {

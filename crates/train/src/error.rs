@@ -1,3 +1,5 @@
+use std::path::PathBuf;
+
 use edgepace_curriculum::CurriculumError;
 use edgepace_graph::GraphError;
 use edgepace_nn::{NnError, with_simd};
@@ -27,6 +29,26 @@ pub enum TrainError {
         reason: String,
     },
 
+    /// A saved run that is damaged, or belongs to another one.
+    #[error("the saved run does not fit: `{part}` {reason}")]
+    State {
+        /// Which part of it.
+        part: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+
+    /// A file that cannot be read or written.
+    #[error("{action} {}: {cause}", .path.display())]
+    File {
+        /// What was to be done, as «cannot write».
+        action: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// What the system said, or what is wrong with the file.
+        cause: String,
+    },
+
     /// A number that a method computes is not finite, and so cannot be used.
     #[error("the {what} cannot be found, because numbers that they come from are not finite")]
     NotFinite {
@@ -47,8 +69,8 @@ pub enum TrainError {
 
     /// The method needs more memory than there is. Found before anything is made.
     #[error(
-        "method {method} needs {}{} on {nodes} nodes, and {} are free: use {instead}",
-        gigabytes(*.needed), at_once(*.runs), gigabytes(*.available)
+        "method {method} needs {}{} on {nodes} nodes, and {} are free: use {}{instead}",
+        gigabytes(*.needed), at_once(*.runs), gigabytes(*.available), fewer(*.runs_that_fit)
     )]
     Memory {
         /// The method.
@@ -57,12 +79,14 @@ pub enum TrainError {
         nodes: usize,
         /// Runs at once.
         runs: usize,
+        /// As many as there is memory for.
+        runs_that_fit: usize,
         /// The bytes that they need.
         needed: u64,
         /// The bytes that the process may still take.
         available: u64,
         /// What to use instead.
-        instead: String,
+        instead: &'static str,
     },
 
     /// The model refuses.
@@ -76,6 +100,21 @@ pub enum TrainError {
     /// Graph, features, labels or split do not fit.
     #[error(transparent)]
     Graph(#[from] GraphError),
+}
+
+impl TrainError {
+    /// A refusal of a setting or an input: what it is called, what was found, and what is legal.
+    pub(crate) fn refused(
+        field: impl Into<String>,
+        found: impl Into<String>,
+        expected: impl Into<String>,
+    ) -> Self {
+        Self::Config { field: field.into(), found: found.into(), expected: expected.into() }
+    }
+}
+
+fn fewer(runs: usize) -> String {
+    if runs > 0 { format!("at most {runs} at once, or ") } else { String::new() }
 }
 
 fn at_once(runs: usize) -> String {

@@ -1,9 +1,9 @@
 //! What a run says while it works: log, progress bar, JSON lines and history listen to the same events.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Which part of a run an epoch belongs to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Phase {
     /// The vanilla model that gives the first embeddings.
@@ -35,7 +35,7 @@ pub enum Event {
         epochs: u32,
         /// Training loss before the step.
         loss: f64,
-        /// Validation score; none without validation nodes.
+        /// Validation score, in percent but for log-loss; none without validation nodes.
         validation: Option<f64>,
         /// Directed edges in the training structure.
         edges: usize,

@@ -1,122 +1,188 @@
-//! The loop: written once, for every method.
+//! One training: a learner, epoch by epoch, and the best that it has been. Written once, for every method.
+
+use std::time::Instant;
+
+use edgepace_nn::Metric;
+use serde::{Deserialize, Serialize};
 
 use crate::error::TrainError;
-use crate::event::{Event, Listener, Phase};
-use crate::method::{Kept, Method};
-use crate::session::Session;
+use crate::event::{Event, Phase};
+use crate::learner::Learner;
+use crate::scoring::reported;
+use crate::snapshot::{EdgeReport, Snapshot};
+use crate::state::State;
 
-/// The epoch of the best validation score, and what the model was then.
-pub struct Best {
-    /// From 0.
-    pub epoch: u32,
-    /// Validation score; none without validation nodes, where the last epoch counts.
-    pub validation: Option<f64>,
-    /// The name of the structure that it was evaluated on.
-    pub evaluated_on: &'static str,
-    /// All parameters of the model.
-    pub parameters: Vec<f32>,
-    /// That structure.
-    pub structure: Kept,
-    /// The logits of all nodes, nodes × outputs.
-    pub logits: Vec<f32>,
+/// How a training went, epoch by epoch.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Curve {
+    /// The training loss of each epoch, before its step.
+    pub loss: Vec<f64>,
+    /// The best validation score among the evaluations of each epoch, in percent but for log-loss; none without validation
+    /// nodes.
+    pub validation: Vec<Option<f64>>,
 }
 
-/// What training left behind.
-pub(crate) struct Fitted {
-    pub(crate) best: Best,
-    /// The directed edges in the training structure, at each change.
-    pub(crate) edges_history: Vec<(u32, usize)>,
-    pub(crate) epochs: u32,
-}
-
-/// Trains with `method` and keeps the epoch of best validation.
-pub(crate) fn fit(
-    session: &mut Session<'_>,
-    method: &mut dyn Method,
+/// A training in progress.
+pub(crate) struct Training {
+    learner: Box<dyn Learner>,
     phase: Phase,
-    listener: &mut dyn Listener,
-) -> Result<Fitted, TrainError> {
-    let epochs = session.config.epochs;
-    let mut best: Option<Best> = None;
-    let mut edges_history = Vec::new();
-    let mut done = 0;
-    let mut stopped = false;
-    for epoch in 0..epochs {
-        if let Some(update) = method.before(epoch, session)? {
-            edges_history.push((epoch, update.edges));
-            stopped |=
-                !listener.on(&Event::Update { epoch, edges: update.edges, objective: update.objective });
-        }
-        let loss = method.step(epoch, session)?;
-        method.after(epoch, session)?;
-        let validation = evaluate(session, method, epoch, &mut best)?;
-        done = epoch + 1;
-        let edges = method.edges_in(session);
-        // A structure that is learned changes in the step itself.
-        if edges != edges_history.last().map_or(session.graph.edges(), |&(_, edges)| edges) {
-            edges_history.push((epoch, edges));
-        }
-        stopped |= !listener.on(&Event::Epoch { phase, epoch, epochs, loss, validation, edges });
-        let best_epoch = best.as_ref().map_or(epoch, |best| best.epoch);
-        let patience = session.config.patience;
-        if stopped || (patience > 0 && epoch - best_epoch >= patience) {
-            break;
-        }
-    }
-    let best = best.ok_or_else(|| TrainError::Config {
-        field: "epochs".into(),
-        found: "0".into(),
-        expected: "at least 1".into(),
-    })?;
-    Ok(Fitted { best, edges_history, epochs: done })
+    epochs: u32,
+    patience: u32,
+    metric: Metric,
+    /// Directed edges of the dataset's graph, which are in at first.
+    edges_at_first: usize,
+    best: Option<Snapshot>,
+    curve: Curve,
+    /// Directed edges in the training structure, at each change: epoch and number.
+    edges_history: Vec<(u32, usize)>,
+    seconds: f64,
 }
 
-/// Evaluates on every structure that the method names; returns the better validation score of this epoch.
-fn evaluate(
-    session: &mut Session<'_>,
-    method: &dyn Method,
-    epoch: u32,
-    best: &mut Option<Best>,
-) -> Result<Option<f64>, TrainError> {
-    let mut of_epoch = None;
-    for on in method.evaluated_on() {
-        let validation = session.model.on(on.structure).score(&session.known, session.validation)?;
-        of_epoch = of_epoch.max_by_score(validation);
-        let better = best.as_ref().is_none_or(|best| match (validation, best.validation) {
-            (Some(new), Some(old)) => new > old,
-            (Some(_) | None, None) => true,
-            (None, Some(_)) => false,
-        });
-        if better {
-            let kept = best.take();
-            let (mut parameters, mut logits, matrix) = kept.map_or_else(Default::default, |kept| {
-                (kept.parameters, kept.logits, kept.structure.matrix.unwrap_or_default())
-            });
-            session.model.evaluate().copy_logits(&mut logits);
-            parameters.clear();
-            parameters.extend_from_slice(session.model.parameter_values());
-            let mut structure = method.kept(on);
-            if let Some(now) = session.model.matrix() {
-                let mut matrix = matrix;
-                matrix.clear();
-                matrix.extend_from_slice(now);
-                structure.matrix = Some(matrix);
+/// What a training is told.
+#[derive(Clone, Copy)]
+pub(crate) struct Terms {
+    pub(crate) phase: Phase,
+    pub(crate) epochs: u32,
+    pub(crate) patience: u32,
+    pub(crate) metric: Metric,
+    pub(crate) edges_at_first: usize,
+}
+
+/// What a training left behind.
+pub(crate) struct Fitted {
+    pub(crate) best: Snapshot,
+    pub(crate) edges: Option<EdgeReport>,
+    pub(crate) curve: Curve,
+    /// Directed edges in the training structure, at each change: epoch and number.
+    pub(crate) edges_history: Vec<(u32, usize)>,
+    pub(crate) seconds: f64,
+}
+
+impl Training {
+    /// A training that begins; `seconds` went into starting the learner.
+    pub(crate) fn new(learner: Box<dyn Learner>, terms: Terms, seconds: f64) -> Self {
+        let Terms { phase, epochs, patience, metric, edges_at_first } = terms;
+        let (curve, edges_history) = (Curve::default(), Vec::new());
+        Self {
+            learner,
+            phase,
+            epochs,
+            patience,
+            metric,
+            edges_at_first,
+            best: None,
+            curve,
+            edges_history,
+            seconds,
+        }
+    }
+
+    pub(crate) fn phase(&self) -> Phase {
+        self.phase
+    }
+
+    /// Epochs that are left, unless patience runs out.
+    pub(crate) fn left(&self) -> u32 {
+        self.epochs.saturating_sub(self.done())
+    }
+
+    /// Epochs that are done.
+    pub(crate) fn done(&self) -> u32 {
+        self.curve.loss.len() as u32
+    }
+
+    /// Whether no epoch is left, or patience has run out.
+    pub(crate) fn is_over(&self) -> bool {
+        let done = self.done();
+        let waited = self.best.as_ref().map_or(0, |best| done.saturating_sub(best.epoch + 1));
+        done >= self.epochs || (self.patience > 0 && waited >= self.patience)
+    }
+
+    /// Trains one more epoch and says what happened.
+    pub(crate) fn advance(&mut self, events: &mut Vec<Event>) -> Result<(), TrainError> {
+        let begin = Instant::now();
+        let (phase, epoch, epochs) = (self.phase, self.done(), self.epochs);
+        let done = self.learner.epoch(epoch)?;
+        let mut of_epoch = None;
+        let mut kept = self.best.as_ref().map(|best| best.validation);
+        let mut better = None;
+        for evaluation in &done.evaluations {
+            let validation = evaluation.validation;
+            of_epoch = largest(of_epoch, validation);
+            if kept.is_none_or(|kept| is_better(validation, kept)) {
+                kept = Some(validation);
+                better = Some(evaluation);
             }
-            *best = Some(Best { epoch, validation, evaluated_on: on.name, parameters, structure, logits });
         }
+        if let Some(evaluation) = better {
+            let mut first = None;
+            let best = self.best.as_mut().unwrap_or_else(|| first.insert(Snapshot::default()));
+            self.learner.snapshot(evaluation, best)?;
+            (best.epoch, best.validation) = (epoch, evaluation.validation);
+            evaluation.on.clone_into(&mut best.evaluated_on);
+            self.best = self.best.take().or(first);
+        }
+        if let Some(change) = done.change {
+            self.edges_history.push((epoch, change.edges));
+            events.push(Event::Update { epoch, edges: change.edges, objective: change.objective });
+        }
+        // A structure that is learned changes in the step itself.
+        if done.edges != self.edges_history.last().map_or(self.edges_at_first, |&(_, edges)| edges) {
+            self.edges_history.push((epoch, done.edges));
+        }
+        self.curve.loss.push(done.loss);
+        let validation = of_epoch.map(|score| reported(self.metric, score));
+        self.curve.validation.push(validation);
+        let (loss, edges) = (done.loss, done.edges);
+        events.push(Event::Epoch { phase, epoch, epochs, loss, validation, edges });
+        self.seconds += begin.elapsed().as_secs_f64();
+        Ok(())
     }
-    Ok(of_epoch)
-}
 
-trait MaxByScore {
-    fn max_by_score(self, other: Self) -> Self;
-}
+    /// What it has so far; none before the first epoch.
+    pub(crate) fn fitted(self) -> Option<Fitted> {
+        let edges = self.learner.edges();
+        let Self { best, curve, edges_history, seconds, .. } = self;
+        Some(Fitted { best: best?, edges, curve, edges_history, seconds })
+    }
 
-impl MaxByScore for Option<f64> {
-    fn max_by_score(self, other: Self) -> Self {
-        match (self, other) {
-            (Some(a), Some(b)) => Some(a.max(b)),
-            (a, b) => a.or(b),
+    pub(crate) fn save(&self) -> Result<State, TrainError> {
+        let mut state = State::default();
+        state.put_part("learner", self.learner.save()?);
+        state.put_value("curve", &self.curve)?;
+        state.put_value("edges_history", &self.edges_history)?;
+        state.put_value("seconds", &self.seconds)?;
+        if let Some(best) = &self.best {
+            state.put_part("best", best.save()?);
         }
+        Ok(state)
+    }
+
+    /// Goes on from what [`Training::save`] kept.
+    pub(crate) fn restore(&mut self, state: &State, nodes: usize) -> Result<(), TrainError> {
+        self.curve = state.value("curve")?;
+        self.edges_history = state.value("edges_history")?;
+        self.seconds = state.value("seconds")?;
+        if self.done() > 0 {
+            self.learner.restore(&state.part("learner"))?;
+            self.best = Some(Snapshot::restore(&state.part("best"), nodes)?);
+        }
+        Ok(())
+    }
+}
+
+/// Whether a score replaces the best so far. Where there are none, the latest counts.
+fn is_better(new: Option<f64>, best: Option<f64>) -> bool {
+    match (new, best) {
+        (Some(new), Some(best)) => new > best,
+        (_, None) => true,
+        (None, Some(_)) => false,
+    }
+}
+
+fn largest(a: Option<f64>, b: Option<f64>) -> Option<f64> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.max(b)),
+        (a, b) => a.or(b),
     }
 }

@@ -1,29 +1,55 @@
-//! One run: the methods, the loop, what it measures and what it leaves behind.
+//! One run: spec → run → record; the methods, the loop, what it leaves behind.
+// Each module uses those above it alone; `tests/train/house.rs` holds that.
 mod audit;
+mod candidates;
+mod checkpoint;
 mod choose;
 mod config;
+mod edge_table;
 mod error;
 mod event;
 mod fit;
+mod learner;
 mod linalg;
 mod loss;
+mod material;
 mod memory;
-mod method;
+mod methods;
+mod model_file;
+mod network;
 mod prepare;
+mod record;
+mod registry;
 mod run;
-mod session;
+mod scoring;
+mod search;
+mod setting;
+mod shelf;
+mod snapshot;
+mod spec;
+mod state;
+mod tensor_file;
 
 pub use audit::{Audit, Detection};
+pub use checkpoint::{read_checkpoint, write_checkpoint};
+pub use choose::Trial;
 pub use config::RunConfig;
+pub use edge_table::{EdgeRow, EdgeTable, class_name, listed};
 pub use error::TrainError;
 pub use event::{Event, Listener, Phase, Silent};
-pub use fit::Best;
+pub use fit::Curve;
+pub use learner::{Epoch, Evaluated, Learner, Recipe, Start, StructureChange};
 pub use linalg::{Operator, Svd, SvdConfig, truncated_svd};
+pub use material::{Judge, Material};
 pub use memory::{available_bytes, peak_bytes};
-pub use method::{
-    EdgeReport, EvaluatedOn, Kept, METHODS, Method, MethodInfo, Setting, Update, check_memory,
-    find as find_method, memory_estimate,
-};
+pub use model_file::{ModelHeader, SavedModel};
 pub use prepare::Preparation;
-pub use run::{RunResult, Trained, run};
-pub use session::Session;
+pub use record::{DataRecord, RECORD_SCHEMA, RunRecord, RunResult};
+pub use registry::{METHODS, MethodInfo, find as find_method};
+pub use run::{Finished, Run, train};
+pub use scoring::Scores;
+pub use setting::Setting;
+pub use shelf::Shelf;
+pub use snapshot::{EdgeReport, SavedStructure, Snapshot};
+pub use spec::{CheckedConfig, NUMERICS, RunSpec};
+pub use state::{Numbers, State};

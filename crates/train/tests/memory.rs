@@ -1,49 +1,20 @@
 //! What a method says that it needs is what it takes.
 
-#![allow(unsafe_code, reason = "counting bytes takes an allocator, and `GlobalAlloc` is an unsafe trait")]
-
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::atomic::{AtomicUsize, Ordering};
+#[path = "../../graph/tests/shared/counting.rs"]
+mod counting;
 
 use edgepace_data::{Cache, SplitRule, load, splits};
 use edgepace_nn::Threads;
-use edgepace_train::{RunConfig, Silent, memory_estimate, run};
-
-/// The system's allocator with a count of the bytes in use.
-struct Counting;
-
-static LIVE: AtomicUsize = AtomicUsize::new(0);
-static PEAK: AtomicUsize = AtomicUsize::new(0);
-
-// SAFETY: every call goes to the system's allocator unchanged.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        let live = LIVE.fetch_add(layout.size(), Ordering::Relaxed) + layout.size();
-        PEAK.fetch_max(live, Ordering::Relaxed);
-        // SAFETY: the caller's promises are those that `System` asks for.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        LIVE.fetch_sub(layout.size(), Ordering::Relaxed);
-        // SAFETY: as above; the pointer came from `System`.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
+use edgepace_train::{Material, RunConfig, Silent, train};
 
 #[test]
 fn estimates_are_within_a_quarter_of_what_is_allocated() {
-    let dataset = load("synthetic:nodes=1200,edges=4000,seed=1", &Cache::at("unused")).unwrap();
-    let split = splits::make(&SplitRule::standard(&dataset, 1), &dataset, 1).unwrap();
+    let dataset =
+        load(&Threads::one(), "synthetic:nodes=1200,edges=4000,seed=1", &Cache::at("unused")).unwrap();
+    let split = splits::make(&Threads::one(), &SplitRule::standard(&dataset, 1), &dataset, 1).unwrap();
     let threads = Threads::new(1).unwrap();
     let peak = |config: &RunConfig| {
-        let before = LIVE.load(Ordering::Relaxed);
-        PEAK.store(before, Ordering::Relaxed);
-        run(&dataset, &split, config, 1, &threads, &mut Silent).unwrap();
-        PEAK.load(Ordering::Relaxed) - before
+        counting::peak_bytes(|| train(&dataset, &split, config, 1, &threads, &mut Silent).unwrap()).1
     };
     let config = |settings: &str| {
         let mut config = RunConfig { epochs: 2, hidden: 16, ..RunConfig::default() };
@@ -67,7 +38,8 @@ fn estimates_are_within_a_quarter_of_what_is_allocated() {
     ] {
         let config = config(settings);
         let taken = (peak(&config) - plain) as f64;
-        let estimate = memory_estimate(&dataset, &config).unwrap().unwrap() as f64;
+        let (material, _) = Material::new(&dataset, &split).unwrap();
+        let estimate = config.check().unwrap().spec(&material, 1).unwrap().extra_bytes(&material) as f64;
         if !(0.75..1.25).contains(&(estimate / taken)) {
             off.push(format!("{settings}: estimate {estimate:e}, taken {taken:e}"));
         }

@@ -5,13 +5,15 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 use clap::Args as ClapArgs;
-use edgepace_graph::Dataset;
-use edgepace_train::{Audit, Detection, METHODS, find_method};
+use edgepace_graph::{Dataset, files};
+use edgepace_lab::statistics::mean;
+use edgepace_lab::{FinishedRun, Plan};
+use edgepace_train::{Audit, Detection, EdgeRow, EdgeTable, METHODS, find_method, listed};
 use serde::Serialize;
 
-use crate::edge_table::{EdgeTable, Row, listed};
-use crate::report::{Summary, fixed, mean, mean_and_deviation};
-use crate::runs::{Finished, Plan, RunArgs};
+use crate::dataset::budget;
+use crate::report::{Summary, fixed, mean_and_deviation};
+use crate::runs::RunArgs;
 use crate::table::{Align, Table, count, say};
 
 /// Find the edges of a graph that have least for them.
@@ -57,7 +59,7 @@ struct Output {
     summary: Summary<Found>,
     auc_mean: Option<f64>,
     /// The most suspicious edges of the first seed.
-    top: Vec<Row>,
+    top: Vec<EdgeRow>,
 }
 
 /// How well one run found fake edges; nothing where none is marked.
@@ -74,9 +76,13 @@ struct Found {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
-    let plan = args.run.plan()?;
+    let (plan, config) = args.run.plan()?;
     refuse_without_order(&plan)?;
-    let audited = plan.each(|run| of_run(args, &plan, &run))?;
+    for file in args.csv.iter().chain(&args.parquet) {
+        files::check_writable(file)?;
+    }
+    let sweep = args.run.load(plan, config)?;
+    let audited = args.run.work.each_finished(&sweep, None, |run| of_run(args, sweep.plan(), &run))?;
     let mut top = Vec::new();
     let (mut runs, mut splits) = (Vec::new(), Vec::new());
     for (found, split, rows) in audited {
@@ -85,7 +91,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         top.extend(rows);
     }
     let auc_mean = mean(&runs.iter().map(|run| run.auc).collect::<Vec<_>>());
-    let output = Output { summary: Summary::new(&plan, runs, &splits), auc_mean, top };
+    let output = Output { summary: Summary::new(&sweep, runs, &splits), auc_mean, top };
     if args.json {
         say(&serde_json::to_string(&output)?)?;
     } else {
@@ -105,11 +111,11 @@ fn refuse_without_order(plan: &Plan) -> Result<()> {
 }
 
 /// Judges one run; the first one also gives its most suspicious edges and writes the table.
-fn of_run(args: &Args, plan: &Plan, run: &Finished) -> Result<(Found, String, Vec<Row>)> {
-    let result = &run.trained.result;
-    let report = run.trained.edges.as_ref().context("the method has nothing to say about edges")?;
-    let audit = Audit::new(&run.dataset, report)?;
-    let marks = run.dataset.edge_column(Dataset::FAKE);
+fn of_run(args: &Args, plan: &Plan, run: &FinishedRun) -> Result<(Found, String, Vec<EdgeRow>)> {
+    let result = &run.finished.record.result;
+    let report = run.finished.edges.as_ref().context("the method has nothing to say about edges")?;
+    let audit = Audit::new(&budget(args.run.work.threads)?, &run.data.dataset, report)?;
+    let marks = run.data.dataset.edge_column(Dataset::FAKE);
     let detection = marks.and_then(|fake| audit.against(fake));
     let of = |value: fn(&Detection) -> f64| detection.as_ref().map(value);
     let found = Found {
@@ -124,12 +130,12 @@ fn of_run(args: &Args, plan: &Plan, run: &Finished) -> Result<(Found, String, Ve
     };
     let mut top = Vec::new();
     if plan.seeds.first() == Some(&result.seed) {
-        let logits = &run.trained.best.logits;
-        let table = EdgeTable { dataset: &run.dataset, report, logits, audit: Some(&audit) };
-        let mut edges = listed(run.dataset.graph());
+        let logits = &run.finished.snapshot.logits;
+        let table = EdgeTable { dataset: &run.data.dataset, report, logits, audit: Some(&audit) };
+        let mut edges = listed(run.data.dataset.graph());
         edges.sort_by(|a, b| audit.suspicion[b.0].total_cmp(&audit.suspicion[a.0]));
         if let Some(file) = &args.csv {
-            table.write(file, &edges)?;
+            table.write_csv(file, &edges)?;
         }
         if let Some(file) = &args.parquet {
             table.write_parquet(file, &edges)?;
@@ -163,7 +169,7 @@ fn print(output: &Output, args: &Args) -> Result<()> {
     Ok(())
 }
 
-fn edges(rows: &[Row]) -> Table {
+fn edges(rows: &[EdgeRow]) -> Table {
     let marked = rows.iter().any(|row| row.fake.is_some());
     let mut columns = vec![
         ("source", Align::Left),

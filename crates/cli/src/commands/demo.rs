@@ -8,13 +8,13 @@ use anyhow::{Context, Result, bail};
 use clap::Args as ClapArgs;
 use edgepace_data::{Noise, generate};
 use edgepace_graph::{Classes, Dataset, Labels};
-use edgepace_train::{EdgeReport, RunConfig, RunResult};
+use edgepace_lab::statistics::mean;
+use edgepace_lab::{DataSource, Plan, RunFolder, Sweep};
+use edgepace_train::{EdgeReport, RunConfig, RunResult, listed};
 
-use crate::commands::train::{refuse_used, write};
-use crate::edge_table::listed;
-use crate::files;
-use crate::report::{fixed, mean, mean_and_deviation};
-use crate::runs::Plan;
+use crate::dataset::budget;
+use crate::report::{fixed, mean_and_deviation};
+use crate::runs::{WorkArgs, with_remedy};
 use crate::seeds::Seeds;
 use crate::table::{Align, Table, say};
 
@@ -57,14 +57,11 @@ const DRAWN: usize = 12;
 const BAR: usize = 20;
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
-    // The folder that nobody chose may be used again.
-    let own = args.out.as_os_str() == "edgepace-demo";
-    refuse_used(&args.out.join("rcl"), args.overwrite || own)?;
     if args.jobs == 0 {
         bail!("`--jobs` is 0, expected at least 1");
     }
-    let name = format!("synthetic:homophily=0.3,nodes={},edges={}", args.nodes, 6 * args.nodes);
-    let dataset = generate(&name)?.context("there is no such generator")?;
+    let name = format!("synthetic:homophily=0.3,nodes={},edges={},seed=0", args.nodes, 6 * args.nodes);
+    let dataset = generate(&budget(None)?, &name)?.context("there is no such generator")?;
     let undirected = dataset.graph().edges() / 2;
     say(&format!(
         "A graph of {} nodes, {} classes and {undirected} edges, of which 3 in 10 join nodes of one class ({name}).\n",
@@ -74,7 +71,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let mut scores = Vec::new();
     let mut drawing = String::new();
     for (label, method) in COMPARED {
-        let runs = train(args, &dataset, method)?;
+        let runs = train(args, &dataset, &name, method)?;
         scores.push((label, method, runs.iter().map(|(result, _)| result.test).collect::<Vec<_>>()));
         if let Some((result, Some(report))) = runs.into_iter().next() {
             drawing = draw(&dataset, &report, &result);
@@ -98,25 +95,23 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn train(args: &Args, dataset: &Dataset, method: &str) -> Result<Vec<(RunResult, Option<EdgeReport>)>> {
+fn train(
+    args: &Args,
+    dataset: &Dataset,
+    name: &str,
+    method: &str,
+) -> Result<Vec<(RunResult, Option<EdgeReport>)>> {
     let config = RunConfig { method: method.to_owned(), epochs: args.epochs, ..RunConfig::default() };
-    config.check()?;
-    let folder = args.out.join(method);
-    files::write(&folder.join("config.toml"), toml::to_string(&config)?.as_bytes())?;
-    let plan = Plan {
-        dataset: dataset.clone(),
-        unseeded: None,
-        config,
-        noise: Noise::default(),
-        split: None,
-        seeds: args.seeds.0.clone(),
-        jobs: args.jobs.min(args.seeds.0.len()),
-        threads: None,
-    };
-    plan.each(|run| {
-        write(&folder.join(format!("seed-{}", run.trained.result.seed)), &run)?;
-        Ok((run.trained.result, run.trained.edges))
-    })
+    let checked = config.check()?;
+    let data = DataSource::Name(name.to_owned());
+    let plan = Plan { data, noise: Noise::default(), split: None, config, seeds: args.seeds.0.clone() };
+    // The folder that nobody chose may be used again.
+    let own = args.out.as_os_str() == "edgepace-demo";
+    let folder = RunFolder::create(&args.out.join(method), &plan, args.overwrite || own);
+    let folder = folder.map_err(|error| with_remedy(error.into()))?;
+    let sweep = Sweep::new(plan, checked, dataset.clone());
+    let work = WorkArgs { jobs: args.jobs, threads: None, memory_limit: None };
+    work.each_finished(&sweep, Some(&folder), |run| Ok((run.finished.record.result, run.finished.edges)))
 }
 
 /// How hard an edge is in truth, which no method knows: by the distance of its ends' classes in the circle.

@@ -1,7 +1,6 @@
 //! One file per command.
 
 pub(crate) mod audit;
-pub(crate) mod bench;
 pub(crate) mod data;
 pub(crate) mod demo;
 pub(crate) mod methods;

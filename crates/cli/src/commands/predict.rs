@@ -6,16 +6,15 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, bail};
 use clap::Args as ClapArgs;
 use edgepace_data::{Noise, SplitRule, splits};
-use edgepace_graph::{Dataset, Labels};
+use edgepace_graph::{Dataset, Labels, Threads, files};
+use edgepace_lab::with_noise;
+use edgepace_nn::{argmax, sigmoid, softmax};
+use edgepace_train::{ModelHeader, SavedModel, class_name};
 use serde::Serialize;
 
-use crate::dataset::Place;
-use crate::edge_table::{class_name, class_of};
-use crate::files;
-use crate::model_file::{Record, Saved};
-use crate::runs::with_noise;
+use crate::dataset::{Place, budget};
 use crate::table::{count, say};
-use crate::tables::Tables;
+use crate::tables::{self, Tables};
 
 /// Say the class of every node of the training graph with a saved model.
 ///
@@ -70,14 +69,15 @@ struct Prediction {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
-    let saved = Saved::open(&args.model)?;
+    let saved = SavedModel::open(&args.model)?;
+    let threads = budget(None)?;
     let dataset = match (&args.dataset, &args.edges) {
-        (Some(name), None) => args.place.load(name)?,
-        (None, Some(edges)) => args.tables.read(edges)?,
-        (None, None) => args.place.load(&saved.record.dataset)?,
+        (Some(name), None) => args.place.load(&threads, name)?,
+        (None, Some(edges)) => tables::read(&threads, &args.tables.request(edges))?,
+        (None, None) => args.place.load(&threads, &saved.header().dataset)?,
         (Some(_), Some(_)) => bail!("there are two datasets: name one, or give `--edges`"),
     };
-    let dataset = as_trained(dataset, &saved.record)?;
+    let dataset = as_trained(&threads, dataset, saved.header())?;
     let output = predict(&saved, &dataset)?;
     if let Some(file) = &args.output {
         files::write(file, &table(&output, &dataset)?)?;
@@ -93,13 +93,13 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
 }
 
 /// The dataset with the noise of the run, if it is the one that the model was trained on.
-fn as_trained(dataset: Dataset, record: &Record) -> Result<Dataset> {
+fn as_trained(threads: &Threads, dataset: Dataset, record: &ModelHeader) -> Result<Dataset> {
     let mut found = dataset.checksum();
     if found != record.checksum && !record.noise.is_empty() {
         let noise: Noise = record.noise.parse()?;
         let rule: SplitRule = record.split.parse()?;
-        let split = splits::make(&rule, &dataset, record.seed)?;
-        let noisy = with_noise(&dataset, &noise, &split, record.seed)?;
+        let split = splits::make(threads, &rule, &dataset, record.seed)?;
+        let noisy = with_noise(threads, &dataset, &noise, &split, record.seed)?;
         found = noisy.checksum();
         if found == record.checksum {
             return Ok(noisy);
@@ -116,33 +116,26 @@ fn as_trained(dataset: Dataset, record: &Record) -> Result<Dataset> {
     Ok(dataset)
 }
 
-fn predict(saved: &Saved, dataset: &Dataset) -> Result<Output> {
+fn predict(saved: &SavedModel, dataset: &Dataset) -> Result<Output> {
     let logits = saved.logits(dataset).context("the model does not fit the dataset")?;
     let width = dataset.labels().width();
     let one_class = matches!(**dataset.labels(), Labels::Classes(_));
     let of_node = |(node, logits): (usize, &[f32])| Prediction {
         node,
         name: dataset.node_names().map(|names| names.get(node).to_owned()),
-        class: one_class.then(|| class_of(logits)),
-        probabilities: if one_class { softmax(logits) } else { logits.iter().map(|&x| sigmoid(x)).collect() },
+        class: one_class.then(|| argmax(logits)),
+        probabilities: if one_class {
+            softmax(logits).map(|p| p as f32).collect()
+        } else {
+            logits.iter().map(|&logit| sigmoid(logit) as f32).collect()
+        },
     };
     Ok(Output {
         dataset: dataset.name().to_owned(),
-        checksum: saved.record.checksum.clone(),
+        checksum: saved.header().checksum.clone(),
         classes: (0..width).map(|class| class_name(dataset, class)).collect(),
         predictions: logits.chunks_exact(width.max(1)).enumerate().map(of_node).collect(),
     })
-}
-
-fn softmax(logits: &[f32]) -> Vec<f32> {
-    let highest = logits.iter().fold(f32::NEG_INFINITY, |highest, &x| highest.max(x));
-    let powers: Vec<f32> = logits.iter().map(|&x| (x - highest).exp()).collect();
-    let total: f32 = powers.iter().sum();
-    powers.into_iter().map(|power| power / total).collect()
-}
-
-fn sigmoid(x: f32) -> f32 {
-    1.0 / (1.0 + (-x).exp())
 }
 
 fn table(output: &Output, dataset: &Dataset) -> Result<Vec<u8>> {

@@ -2,17 +2,20 @@
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use clap::Args as ClapArgs;
-use edgepace_train::{RunResult, check_memory};
+use edgepace_lab::statistics::{mean, standard_deviation};
+use edgepace_lab::{Outcome, Plan, RunFolder, Sweep};
+use edgepace_train::{CheckedConfig, RunResult};
 use serde::Serialize;
 
-use crate::edge_table::{EdgeTable, listed};
-use crate::report::{self, Summary, deviation, mean};
-use crate::runs::{Finished, Plan, RunArgs};
+use crate::report::{self, Summary};
+use crate::runs::{RunArgs, Saving, duration, with_remedy};
+use crate::signals::Signals;
 use crate::table::say;
-use crate::{files, model_file};
 
 /// Train a graph neural network that learns which edges to trust.
 ///
@@ -21,9 +24,12 @@ use crate::{files, model_file};
 /// a generator follow the seed unless they name their own.
 ///
 /// `--out` writes `config.toml` (for `--config`), `result.json` and, for each seed, a folder with `history.jsonl` (what
-/// happened in each epoch), `model.safetensors` (for `edgepace predict`) and, for methods that order edges, `edges.csv`:
-/// how hard each edge is (0 easy, 1 hard), the epoch from which on it was trained on (empty: never), its weight at the end
-/// and the predicted classes of its ends.
+/// happened in each epoch), `model.safetensors` (for `edgepace predict`), `record.json` (everything about the run) and, for
+/// methods that order edges, `edges.csv`: how hard each edge is (0 easy, 1 hard), the epoch from which on it was trained on
+/// (empty: never), its weight at the end and the predicted classes of its ends.
+///
+/// With `--out` runs are saved now and then, and when the program is told to stop (Ctrl-C, SIGTERM). `--resume` goes on
+/// from there, also after a crash, to the same result as if nothing had happened.
 #[derive(ClapArgs)]
 #[command(after_help = "Examples:
   edgepace train cora                                            the default: gcn with rcl
@@ -31,8 +37,11 @@ use crate::{files, model_file};
   edgepace train cora --method vanilla --noise fake=1.0          what plain training makes of it
   edgepace train texas --preset auto --seeds 0..10 --json        the best on validation of several ways
   edgepace train cora --set hidden=64 --set period=5 --out run   any setting; files into run/
+  edgepace train --resume run                                    go on with what was stopped or killed
   edgepace train cora --config run/config.toml --seeds 7         the same settings again
-  edgepace train --edges e.csv --nodes n.csv                     your own graph")]
+  edgepace train --edges e.csv --nodes n.csv                     your own graph
+
+Exit codes: 0 done; 2 the job could not be done; 130 or 143 stopped by Ctrl-C or SIGTERM, saved with `--out`.")]
 pub(crate) struct Args {
     /// Write model, history, settings and edge table into this folder
     #[arg(long, value_name = "DIR")]
@@ -40,6 +49,21 @@ pub(crate) struct Args {
     /// Replace what an earlier run left in the folder
     #[arg(long, requires = "out")]
     overwrite: bool,
+    /// Go on with the runs in this folder that were stopped or killed
+    #[arg(
+        long,
+        value_name = "DIR",
+        conflicts_with_all = ["out", "dataset", "edges", "backbone", "method", "preset", "noise", "split", "epochs", "lr",
+                              "metric", "set", "search", "config", "seeds"]
+    )]
+    resume: Option<PathBuf>,
+    /// Save each run every so many seconds (or `5m`), less often where that would take more than a hundredth of the time;
+    /// 0: after each epoch
+    #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = duration)]
+    checkpoint: Duration,
+    /// End all runs after so many seconds (or `10m`, `2h`) with the best model so far
+    #[arg(long, value_name = "SECONDS", value_parser = duration)]
+    time_limit: Option<Duration>,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -57,77 +81,95 @@ pub(crate) struct Output {
 }
 
 impl Output {
-    fn new(plan: &Plan, runs: Vec<RunResult>) -> Self {
+    fn new(sweep: &Sweep, runs: Vec<RunResult>) -> Self {
         let tests: Vec<Option<f64>> = runs.iter().map(|run| run.test).collect();
         let splits: Vec<String> = runs.iter().map(|run| run.split.clone()).collect();
-        let (test_mean, test_sd) = (mean(&tests), deviation(&tests));
-        Self { summary: Summary::new(plan, runs, &splits), test_mean, test_sd }
+        let (test_mean, test_sd) = (mean(&tests), standard_deviation(&tests));
+        Self { summary: Summary::new(sweep, runs, &splits), test_mean, test_sd }
+    }
+}
+
+impl Args {
+    /// What to run, its settings checked, and the folder for it, which is this process's from now on.
+    fn begin(&self) -> Result<(Plan, CheckedConfig, Option<RunFolder>)> {
+        if let Some(folder) = &self.resume {
+            self.run.work.check()?;
+            let (folder, plan) = RunFolder::open(folder)?;
+            let config = plan.config.check()?;
+            return Ok((plan, config, Some(folder)));
+        }
+        let (plan, config) = self.run.plan()?;
+        let create = |folder: &PathBuf| RunFolder::create(folder, &plan, self.overwrite);
+        let folder = self.out.as_ref().map(create).transpose()?;
+        Ok((plan, config, folder))
     }
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
-    if let Some(folder) = &args.out {
-        refuse_used(folder, args.overwrite)?;
-    }
-    let plan = args.run.plan()?;
-    let output = train(&plan, args.out.as_deref())?;
-    if args.json {
-        say(&serde_json::to_string(&output)?)?;
-    } else {
-        say(&output.summary.title())?;
-        say(&report::table(&output.summary.runs.iter().collect::<Vec<_>>()))?;
-        if let Some(folder) = &args.out {
-            say(&format!("wrote {}", folder.display()))?;
+    let deadline = args.time_limit.map(|limit| Instant::now() + limit);
+    let (plan, config, folder) = args.begin().map_err(with_remedy)?;
+    let signals = folder.as_ref().map(|_| Signals::listen()).transpose()?;
+    let sweep = match args.run.load(plan, config) {
+        Ok(sweep) => sweep,
+        Err(error) => {
+            // A mistyped dataset leaves no folder behind.
+            if let Some(folder) = folder.filter(|_| args.resume.is_none()) {
+                folder.discard();
+            }
+            return Err(error);
+        }
+    };
+    let never = AtomicBool::new(false);
+    let saving = Saving {
+        folder: folder.as_ref(),
+        checkpoint: Some(args.checkpoint),
+        deadline,
+        stop: signals.as_ref().map_or(&never, Signals::stop),
+    };
+    let outcomes = args.run.work.each(&sweep, &saving, |run| Ok(run.finished.record.result))?;
+    let results: Option<Vec<RunResult>> = outcomes
+        .into_iter()
+        .map(|outcome| match outcome {
+            Outcome::Done(result) => Some(result),
+            Outcome::Before(record) => Some(record.result),
+            Outcome::Left => None,
+        })
+        .collect();
+    match (results, signals, folder) {
+        (Some(results), _, folder) => {
+            let output = Output::new(&sweep, results);
+            if let Some(folder) = &folder {
+                folder.write_result(&output)?;
+            }
+            print(&output, folder.as_ref().map(RunFolder::path), args.json)?;
+            Ok(ExitCode::SUCCESS)
+        }
+        (None, signals, folder) => {
+            if let Some(folder) = folder {
+                eprintln!(
+                    "stopped and saved: go on with `edgepace train --resume {}`",
+                    folder.path().display()
+                );
+            }
+            Ok(ExitCode::from(signals.map_or(2, |signals| signals.exit_code())))
         }
     }
-    Ok(ExitCode::SUCCESS)
 }
 
-/// Refuses a folder that a run has written to.
-pub(crate) fn refuse_used(folder: &Path, overwrite: bool) -> Result<()> {
-    if !overwrite && folder.join(CONFIG).exists() {
-        bail!(
-            "`--out` is `{}`, expected a folder without a run in it: choose another, or give `--overwrite`",
-            folder.display()
-        );
+fn print(output: &Output, folder: Option<&Path>, json: bool) -> Result<()> {
+    if json {
+        return Ok(say(&serde_json::to_string(output)?)?);
     }
-    Ok(())
-}
-
-const CONFIG: &str = "config.toml";
-
-/// Does the runs of a plan; their files go into `out`.
-pub(crate) fn train(plan: &Plan, out: Option<&Path>) -> Result<Output> {
-    check_memory(&plan.dataset, &plan.config, plan.jobs)?;
-    if let Some(folder) = out {
-        files::write(&folder.join(CONFIG), toml::to_string(&plan.config)?.as_bytes())?;
-    }
-    let runs = plan.each(|run| {
-        if let Some(folder) = out {
-            write(&folder.join(format!("seed-{}", run.trained.result.seed)), &run)?;
+    say(&output.summary.title())?;
+    say(&report::table(&output.summary.runs.iter().collect::<Vec<_>>()))?;
+    if let Some(folder) = folder {
+        say(&format!("wrote {}", folder.display()))?;
+        if output.summary.runs.iter().any(|run| run.stopped.is_some()) {
+            say(&format!(
+                "stopped by the time limit: go on with `edgepace train --resume {}`",
+                folder.display()
+            ))?;
         }
-        Ok(run.trained.result)
-    })?;
-    let output = Output::new(plan, runs);
-    if let Some(folder) = out {
-        files::write(&folder.join("result.json"), &serde_json::to_vec_pretty(&output)?)?;
-    }
-    Ok(output)
-}
-
-/// The files of one run.
-pub(crate) fn write(folder: &Path, run: &Finished) -> Result<()> {
-    let mut history = Vec::new();
-    for event in &run.events {
-        serde_json::to_writer(&mut history, event)?;
-        history.push(b'\n');
-    }
-    files::write(&folder.join("history.jsonl"), &history)?;
-    model_file::save(&folder.join("model.safetensors"), &run.source, run)?;
-    if let Some(report) = &run.trained.edges {
-        let logits = &run.trained.best.logits;
-        let table = EdgeTable { dataset: &run.dataset, report, logits, audit: None };
-        table.write(&folder.join("edges.csv"), &listed(run.dataset.graph()))?;
     }
     Ok(())
 }

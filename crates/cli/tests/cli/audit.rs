@@ -6,7 +6,7 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
 use tempfile::tempdir;
 
-use crate::program::edgepace;
+use crate::program::{edgepace, edgepace_in};
 use crate::train::{GRAPH, json_in};
 
 #[test]
@@ -48,6 +48,17 @@ fn fake_edges_are_judged_and_the_most_suspicious_edges_listed() {
     for (parquet, csv) in parquet.iter().zip(&rows) {
         assert_eq!(parquet, csv, "the same row in both formats");
     }
+}
+
+#[test]
+fn a_table_that_cannot_be_written_is_refused_before_anything_runs_and_no_folder_is_made() {
+    let folder = tempdir().expect("a folder");
+    // Epochs that would take hours.
+    let arguments = format!("audit {GRAPH} --epochs 1000000 --csv no/such/edges.csv");
+    let run = edgepace_in(folder.path(), arguments.split(' '));
+    assert_eq!((run.code, &run.stdout[..]), (Some(2), ""));
+    insta::assert_snapshot!(run.stderr, @"error: cannot write no/such/edges.csv: there is no folder no/such");
+    assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 0);
 }
 
 /// Names and cells of a Parquet file as the CSV writes them.

@@ -1,10 +1,11 @@
 //! The program as its users meet it: what it prints, where, and with which exit code.
 
 mod audit;
-mod bench;
 mod data;
 mod demo;
-mod docs;
+#[path = "../shared/folders.rs"]
+mod folders;
 mod predict;
 mod program;
+mod resume;
 mod train;

@@ -85,7 +85,7 @@ fn another_graph_and_a_file_that_is_no_model_are_refused() {
         let run = here(&format!("predict {name} {GRAPH} --json"));
         assert_eq!(run.code, Some(2), "{name}");
         assert!(
-            run.stderr.starts_with(&format!("error: {name} is not a model of edgepace: ")),
+            run.stderr.starts_with(&format!("error: cannot use {name}: it is not a model of edgepace: ")),
             "{}",
             run.stderr
         );

@@ -121,13 +121,13 @@ fn a_run_leaves_its_files_behind_and_is_not_overwritten_unasked() {
     }
     let again = here(&arguments);
     assert_eq!(again.code, Some(2));
-    insta::assert_snapshot!(again.stderr, @"error: `--out` is `run`, expected a folder without a run in it: choose another, or give `--overwrite`");
+    insta::assert_snapshot!(again.stderr, @"error: run has a run in it: choose another folder, or give `--overwrite`");
     assert_eq!(here(&format!("{arguments} --overwrite")).code, Some(0));
     // The settings that were written are settings to read.
     let same = json_in(folder.path(), &format!("train {GRAPH} --config run/config.toml --seeds 1,4 --json"));
     assert_eq!(results(same), results(result));
     let left: Vec<_> = std::fs::read_dir(folder.path().join("run")).expect("a folder").flatten().collect();
-    assert_eq!(left.len(), 4, "nothing unfinished is left: {left:?}");
+    assert_eq!(left.len(), 5, "nothing unfinished is left: {left:?}");
 }
 
 #[test]

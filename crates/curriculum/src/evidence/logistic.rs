@@ -1,7 +1,9 @@
 //! A small ridge logistic regression, by Newton's method.
 
+use edgepace_graph::{Threads, with_simd};
+
+use crate::each::{PIECE, pieces};
 use crate::math::exp;
-use crate::parallel::{self, PIECE, pieces, vectorised};
 
 /// Columns of the evidence model.
 pub(crate) const COLUMNS: usize = 4;
@@ -44,18 +46,19 @@ impl Logistic {
     /// it they are few. Each step is halved until the objective falls.
     pub(crate) fn fit(
         &mut self,
+        threads: &Threads,
         rows: &[[f32; COLUMNS]],
         positives: usize,
         ridge: f64,
         start: &Coefficients,
     ) -> Coefficients {
         let mut current = *start;
-        let mut sums = self.sums(rows, positives, ridge, &current);
+        let mut sums = self.sums(threads, rows, positives, ridge, &current);
         // Zeros cost ln 2 per row: a start that is worse, or that numbers cannot hold, is none.
         let of_zeros = rows.len() as f64 * std::f64::consts::LN_2;
         if sums.loss.is_nan() || sums.loss > (1.0 + 1e-9) * of_zeros {
             current = [0.0; TERMS];
-            sums = self.sums(rows, positives, ridge, &current);
+            sums = self.sums(threads, rows, positives, ridge, &current);
         }
         for _ in 0..MOST_STEPS {
             let Some(step) = solve(&sums.hessian, &sums.gradient) else { break };
@@ -69,14 +72,14 @@ impl Logistic {
             }
             let mut scale = 1.0;
             let mut next = along(scale);
-            let mut next_sums = self.sums(rows, positives, ridge, &next);
+            let mut next_sums = self.sums(threads, rows, positives, ridge, &next);
             for _ in 0..MOST_HALVINGS {
                 if next_sums.loss <= sums.loss {
                     break;
                 }
                 scale *= 0.5;
                 next = along(scale);
-                next_sums = self.sums(rows, positives, ridge, &next);
+                next_sums = self.sums(threads, rows, positives, ridge, &next);
             }
             if next_sums.loss > sums.loss {
                 break;
@@ -87,14 +90,21 @@ impl Logistic {
     }
 
     /// Loss, gradient and Hessian at `w`: pieces in parallel, folded in order.
-    fn sums(&mut self, rows: &[[f32; COLUMNS]], positives: usize, ridge: f64, w: &Coefficients) -> Sums {
+    fn sums(
+        &mut self,
+        threads: &Threads,
+        rows: &[[f32; COLUMNS]],
+        positives: usize,
+        ridge: f64,
+        w: &Coefficients,
+    ) -> Sums {
         self.partial.resize(pieces(rows.len()), Sums::default());
-        parallel::rows(&mut self.partial, 1, 1, |piece, sums| {
+        threads.rows(&mut self.partial, 1, 1, |piece, sums| {
             let first = piece * PIECE;
             let rows = &rows[first..rows.len().min(first + PIECE)];
             let positives = positives.saturating_sub(first);
             let total = &mut sums[0];
-            vectorised(
+            with_simd(
                 // Handing `total` over makes it a closure that is called once: only such a one is inlined for sure.
                 #[inline(always)]
                 move || {
@@ -273,8 +283,8 @@ pub(crate) fn standards(rows: &[[f32; COLUMNS]]) -> [(f64, f64); COLUMNS] {
 }
 
 /// Standardises rows in place.
-pub(crate) fn standardise(rows: &mut [[f32; COLUMNS]], standards: &[(f64, f64); COLUMNS]) {
-    crate::parallel::rows(rows, 1, PIECE, |_, piece| {
+pub(crate) fn standardise(threads: &Threads, rows: &mut [[f32; COLUMNS]], standards: &[(f64, f64); COLUMNS]) {
+    threads.rows(rows, 1, PIECE, |_, piece| {
         for row in piece {
             for (value, &(mean, inverse)) in row.iter_mut().zip(standards) {
                 *value = ((f64::from(*value) - mean) * inverse) as f32;
@@ -306,14 +316,14 @@ mod tests {
     fn newton_finds_what_slow_gradient_descent_finds() {
         let rows = rows(400);
         for ridge in [0.5, 20.0] {
-            let fitted = Logistic::default().fit(&rows, 200, ridge, &NOWHERE);
+            let fitted = Logistic::default().fit(&Threads::one(), &rows, 200, ridge, &NOWHERE);
             let mut w = [0.0_f64; TERMS];
             for _ in 0..20_000 {
                 let mut gradient = w.map(|w| ridge * w);
                 for (k, row) in rows.iter().enumerate() {
                     let x = [row[0], row[1], row[2], row[3], 1.0].map(f64::from);
                     let score: f64 = x.iter().zip(&w).map(|(x, w)| x * w).sum();
-                    let error = 1.0 / (1.0 + (-score).exp()) - if k < 200 { 1.0 } else { 0.0 };
+                    let error = 1.0 / (1.0 + libm::exp(-score)) - if k < 200 { 1.0 } else { 0.0 };
                     gradient.iter_mut().zip(&x).for_each(|(g, x)| *g += error * x);
                 }
                 w.iter_mut().zip(&gradient).for_each(|(w, g)| *w -= 2e-3 * g);
@@ -324,7 +334,7 @@ mod tests {
             assert_eq!(fitted[3], 0.0, "a column of zeros has no say");
             for start in [fitted, [0.3, -0.2, 0.1, 0.4, -1.0], [-40.0, 60.0, 0.0, 5.0, 80.0], [1e200; TERMS]]
             {
-                let again = Logistic::default().fit(&rows, 200, ridge, &start);
+                let again = Logistic::default().fit(&Threads::one(), &rows, 200, ridge, &start);
                 for term in 0..TERMS {
                     assert!((again[term] - w[term]).abs() < 1e-7, "from {start:?}: {again:?} {w:?}");
                 }
@@ -336,11 +346,11 @@ mod tests {
     fn rows_that_a_plane_parts_and_rows_of_one_label_have_a_finite_fit() {
         let parted: Vec<[f32; COLUMNS]> =
             (0..1000).map(|i| [if i < 500 { 3.0 } else { -3.0 }, 0.0, 0.0, 0.0]).collect();
-        let fitted = Logistic::default().fit(&parted, 500, 1.0, &NOWHERE);
+        let fitted = Logistic::default().fit(&Threads::one(), &parted, 500, 1.0, &NOWHERE);
         assert!(fitted[0] > 0.5 && fitted.iter().all(|w| w.is_finite()), "{fitted:?}");
-        let fitted = Logistic::default().fit(&parted, 1000, 1.0, &NOWHERE);
+        let fitted = Logistic::default().fit(&Threads::one(), &parted, 1000, 1.0, &NOWHERE);
         assert!(fitted[0].abs() < 1e-9 && fitted[4] > 1.0, "{fitted:?}");
-        assert_eq!(Logistic::default().fit(&[], 0, 1.0, &NOWHERE), [0.0; TERMS]);
+        assert_eq!(Logistic::default().fit(&Threads::one(), &[], 0, 1.0, &NOWHERE), [0.0; TERMS]);
     }
 
     #[test]
@@ -350,7 +360,7 @@ mod tests {
             row[3] = 1e6;
         }
         let standards = standards(&rows);
-        standardise(&mut rows, &standards);
+        standardise(&Threads::one(), &mut rows, &standards);
         for column in 0..3 {
             let mean = rows.iter().map(|row| f64::from(row[column])).sum::<f64>() / 600.0;
             let square = rows.iter().map(|row| f64::from(row[column]).powi(2)).sum::<f64>() / 600.0;

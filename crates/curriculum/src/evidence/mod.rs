@@ -5,7 +5,7 @@ pub(crate) mod non_edges;
 pub(crate) mod overlap;
 pub(crate) mod similarity;
 
-use edgepace_graph::{Features, Graph};
+use edgepace_graph::{Features, Graph, Threads};
 
 use crate::{CurriculumError, Pairs};
 
@@ -22,8 +22,9 @@ pub struct Overlap {
 ///
 /// # Errors
 /// A graph without twins that has too many edges to be doubled.
-pub fn neighbourhood_overlap(graph: &Graph) -> Result<Overlap, CurriculumError> {
-    let [jaccard, adamic_adar] = overlap::Neighbourhoods::new(graph)?.overlaps(Pairs::new(graph).ends());
+pub fn neighbourhood_overlap(threads: &Threads, graph: &Graph) -> Result<Overlap, CurriculumError> {
+    let neighbourhoods = overlap::Neighbourhoods::new(threads, graph)?;
+    let [jaccard, adamic_adar] = neighbourhoods.overlaps(threads, Pairs::new(graph).ends());
     Ok(Overlap { jaccard, adamic_adar })
 }
 
@@ -32,9 +33,13 @@ pub fn neighbourhood_overlap(graph: &Graph) -> Result<Overlap, CurriculumError> 
 ///
 /// # Errors
 /// Features of another graph.
-pub fn feature_similarity(graph: &Graph, features: &Features) -> Result<Vec<f32>, CurriculumError> {
+pub fn feature_similarity(
+    threads: &Threads,
+    graph: &Graph,
+    features: &Features,
+) -> Result<Vec<f32>, CurriculumError> {
     check_rows(graph, features)?;
-    Ok(similarity::similarities(features, Pairs::new(graph).ends()))
+    Ok(similarity::similarities(threads, features, Pairs::new(graph).ends()))
 }
 
 /// Refuses features of another graph.

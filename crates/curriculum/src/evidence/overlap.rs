@@ -2,10 +2,10 @@
 
 use std::borrow::Cow;
 
-use edgepace_graph::Graph;
+use edgepace_graph::{Graph, Threads};
 
 use crate::CurriculumError;
-use crate::parallel::{PIECE, rows};
+use crate::each::PIECE;
 
 /// The longer list is searched, not walked, when it is this many times longer than the shorter one.
 const MUCH_LONGER: usize = 12;
@@ -19,11 +19,11 @@ pub(crate) struct Neighbourhoods<'a> {
 }
 
 impl<'a> Neighbourhoods<'a> {
-    pub(crate) fn new(graph: &'a Graph) -> Result<Self, CurriculumError> {
+    pub(crate) fn new(threads: &Threads, graph: &'a Graph) -> Result<Self, CurriculumError> {
         let graph = if graph.twins().is_some() {
             Cow::Borrowed(graph)
         } else {
-            let both = Graph::undirected(graph.nodes(), graph.sources(), &graph.targets());
+            let both = Graph::undirected_on(threads, graph.nodes(), graph.sources(), &graph.targets());
             Cow::Owned(both.map_err(|error| CurriculumError::Config {
                 field: "graph",
                 found: error.to_string(),
@@ -62,10 +62,10 @@ impl<'a> Neighbourhoods<'a> {
     }
 
     /// Both for each of `pairs`: O(Σ min(degrees) · log), once per graph.
-    pub(crate) fn overlaps(&self, pairs: &[[u32; 2]]) -> [Vec<f32>; 2] {
+    pub(crate) fn overlaps(&self, threads: &Threads, pairs: &[[u32; 2]]) -> [Vec<f32>; 2] {
         // Interleaved while threads write, one column each afterwards.
         let mut both = vec![[0.0_f32; 2]; pairs.len()];
-        rows(&mut both, 1, PIECE / 4, |first, piece| {
+        threads.rows(&mut both, 1, PIECE / 4, |first, piece| {
             for (out, &ends) in piece.iter_mut().zip(&pairs[first..]) {
                 let (jaccard, adamic_adar) = self.overlap(ends);
                 *out = [jaccard, adamic_adar];
@@ -141,7 +141,9 @@ mod tests {
             }
             let pairs: Vec<[u32; 2]> =
                 (0..120).flat_map(|i| (0..120).map(move |j| [i, j])).filter(|[i, j]| i != j).collect();
-            let [jaccards, adamic_adars] = Neighbourhoods::new(&graph).unwrap().overlaps(&pairs);
+            let threads = Threads::one();
+            let neighbourhoods = Neighbourhoods::new(&threads, &graph).unwrap();
+            let [jaccards, adamic_adars] = neighbourhoods.overlaps(&threads, &pairs);
             for ((&[i, j], jaccard), adamic_adar) in pairs.iter().zip(jaccards).zip(adamic_adars) {
                 let mut own = sets[i as usize].clone();
                 let mut other = sets[j as usize].clone();
@@ -151,8 +153,8 @@ mod tests {
                 let union = own.union(&other).count();
                 let expected = if union == 0 { 0.0 } else { common.len() as f64 / union as f64 };
                 assert!((f64::from(jaccard) - expected).abs() < 1e-6, "{i} {j}: {jaccard} {expected}");
-                let sum: f64 = common.iter().map(|&k| 1.0 / (sets[k as usize].len() as f64).ln()).sum();
-                assert!((f64::from(adamic_adar) - sum.ln_1p()).abs() < 1e-5);
+                let sum: f64 = common.iter().map(|&k| 1.0 / libm::log(sets[k as usize].len() as f64)).sum();
+                assert!((f64::from(adamic_adar) - libm::log1p(sum)).abs() < 1e-5);
             }
         }
     }

@@ -1,22 +1,22 @@
 //! Similarity of features: cosine for sparse or binary ones, minus the standardised Euclidean distance for dense ones.
 
-use edgepace_graph::{DenseFeatures, Features, SparseFeatures};
+use edgepace_graph::{DenseFeatures, Features, SparseFeatures, Threads};
 
+use crate::each::PIECE;
 use crate::math::dot;
-use crate::parallel::{PIECE, rows};
 
 /// Similarity of each of `pairs`: O(pairs · columns), once per graph.
-pub(crate) fn similarities(features: &Features, pairs: &[[u32; 2]]) -> Vec<f32> {
+pub(crate) fn similarities(threads: &Threads, features: &Features, pairs: &[[u32; 2]]) -> Vec<f32> {
     match features {
-        Features::Sparse(sparse) => cosine(sparse, pairs),
-        Features::Dense(dense) if is_a_bag(dense) => dense_cosine(dense, pairs),
-        Features::Dense(dense) => minus_distance(dense, pairs),
+        Features::Sparse(sparse) => cosine(threads, sparse, pairs),
+        Features::Dense(dense) if is_a_bag(dense) => dense_cosine(threads, dense, pairs),
+        Features::Dense(dense) => minus_distance(threads, dense, pairs),
     }
 }
 
-fn each_pair(pairs: &[[u32; 2]], value: impl Fn(usize, usize) -> f64 + Sync + Send) -> Vec<f32> {
+fn each_pair(threads: &Threads, pairs: &[[u32; 2]], value: impl Fn(usize, usize) -> f64 + Sync) -> Vec<f32> {
     let mut out = vec![0.0_f32; pairs.len()];
-    rows(&mut out, 1, PIECE / 4, |first, piece| {
+    threads.rows(&mut out, 1, PIECE / 4, |first, piece| {
         for (out, &[i, j]) in piece.iter_mut().zip(&pairs[first..]) {
             *out = value(i as usize, j as usize) as f32;
         }
@@ -38,13 +38,13 @@ fn inverse_norm(row: &[f32]) -> f64 {
 }
 
 /// cos(x_i, x_j), 0 where a row is zero.
-fn cosine(sparse: &SparseFeatures, pairs: &[[u32; 2]]) -> Vec<f32> {
+fn cosine(threads: &Threads, sparse: &SparseFeatures, pairs: &[[u32; 2]]) -> Vec<f32> {
     let row = |node: usize| {
         let range = sparse.offsets()[node]..sparse.offsets()[node + 1];
         (&sparse.columns()[range.clone()], &sparse.values()[range])
     };
     let norms: Vec<f64> = (0..sparse.rows()).map(|node| inverse_norm(row(node).1)).collect();
-    each_pair(pairs, |i, j| {
+    each_pair(threads, pairs, |i, j| {
         let ((a_columns, a), (b_columns, b)) = (row(i), row(j));
         let (mut s, mut t, mut sum) = (0, 0, 0.0_f64);
         while s < a.len() && t < b.len() {
@@ -59,14 +59,14 @@ fn cosine(sparse: &SparseFeatures, pairs: &[[u32; 2]]) -> Vec<f32> {
     })
 }
 
-fn dense_cosine(dense: &DenseFeatures, pairs: &[[u32; 2]]) -> Vec<f32> {
+fn dense_cosine(threads: &Threads, dense: &DenseFeatures, pairs: &[[u32; 2]]) -> Vec<f32> {
     let row = |node: usize| &dense.values()[node * dense.cols()..(node + 1) * dense.cols()];
     let norms: Vec<f64> = (0..dense.rows()).map(|node| inverse_norm(row(node))).collect();
-    each_pair(pairs, |i, j| dot(row(i), row(j)) * norms[i] * norms[j])
+    each_pair(threads, pairs, |i, j| dot(row(i), row(j)) * norms[i] * norms[j])
 }
 
 /// −√(mean over columns of ((x_i − x_j) / σ)²); columns without variance do not count.
-fn minus_distance(dense: &DenseFeatures, pairs: &[[u32; 2]]) -> Vec<f32> {
+fn minus_distance(threads: &Threads, dense: &DenseFeatures, pairs: &[[u32; 2]]) -> Vec<f32> {
     const LANES: usize = 8;
     let inverse = inverse_deviations(dense);
     let used = inverse.iter().filter(|&&inverse| inverse > 0.0).count().max(1) as f64;
@@ -75,7 +75,7 @@ fn minus_distance(dense: &DenseFeatures, pairs: &[[u32; 2]]) -> Vec<f32> {
         let z = (a - b) * inverse;
         z * z
     };
-    each_pair(pairs, |i, j| {
+    each_pair(threads, pairs, |i, j| {
         let (a, a_rest) = row(i).as_chunks::<LANES>();
         let (b, b_rest) = row(j).as_chunks::<LANES>();
         let (inverse, inverse_rest) = inverse.as_chunks::<LANES>();
@@ -137,7 +137,9 @@ mod tests {
         let (offsets, columns) = (vec![0, 2, 4, 8, 8], vec![0, 2, 0, 1, 0, 1, 2, 3]);
         let sparse = Features::from(SparseFeatures::new(4, 4, offsets, columns, vec![1.0; 8]).unwrap());
         for features in [dense, sparse] {
-            for (found, expected) in similarities(&features, &PAIRS).into_iter().zip(expected) {
+            for (found, expected) in
+                similarities(&Threads::one(), &features, &PAIRS).into_iter().zip(expected)
+            {
                 assert!((found - expected).abs() < 1e-6, "{found} {expected}");
             }
         }
@@ -152,7 +154,7 @@ mod tests {
         let features = Features::from(DenseFeatures::new(4, 3, values).unwrap());
         let root = |sum: f32| -(sum / 2.0).sqrt();
         let expected = [root(4.0), root(4.0), root(8.0), root(4.0)];
-        for (found, expected) in similarities(&features, &PAIRS).into_iter().zip(expected) {
+        for (found, expected) in similarities(&Threads::one(), &features, &PAIRS).into_iter().zip(expected) {
             assert!((found - expected).abs() < 1e-6, "{found} {expected}");
         }
     }
@@ -162,7 +164,11 @@ mod tests {
         let none = Features::from(DenseFeatures::new(4, 0, vec![]).unwrap());
         let huge = Features::from(DenseFeatures::new(4, 1, vec![f32::MAX, -f32::MAX, 3.0, 1.0]).unwrap());
         for features in [none, huge] {
-            assert!(similarities(&features, &PAIRS).iter().all(|similarity| similarity.is_finite()));
+            assert!(
+                similarities(&Threads::one(), &features, &PAIRS)
+                    .iter()
+                    .all(|similarity| similarity.is_finite())
+            );
         }
     }
 }

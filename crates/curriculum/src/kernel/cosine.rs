@@ -1,17 +1,19 @@
 //! `cosine`, of the authors' code: κ = (1 + cos(z_i, z_j)) / 2. A zero embedding has cosine 0 with all others: κ = ½.
 
+use edgepace_graph::Threads;
+
+use crate::each::PIECE;
 use crate::feedback::Rows;
 use crate::math::dot;
-use crate::parallel::{PIECE, rows};
 
 /// 1 / |z_i| of each node, 0 for zero embeddings.
 #[derive(Debug, Default)]
 pub(crate) struct InverseNorms(Vec<f64>);
 
 impl InverseNorms {
-    pub(crate) fn refresh(&mut self, embeddings: Rows<'_>, nodes: usize) {
+    pub(crate) fn refresh(&mut self, threads: &Threads, embeddings: Rows<'_>, nodes: usize) {
         self.0.resize(nodes, 0.0);
-        rows(&mut self.0, 1, PIECE, |first, piece| {
+        threads.rows(&mut self.0, 1, PIECE, |first, piece| {
             for (i, inverse) in piece.iter_mut().enumerate() {
                 let z = embeddings.row(first + i);
                 let square = dot(z, z);

@@ -6,19 +6,19 @@
 //! scores sharing their mean rank. So it finds by itself that overlap means nothing in a random graph and much in a
 //! citation graph.
 
-use edgepace_graph::{Features, Graph};
+use edgepace_graph::{Features, Graph, Threads};
 use serde::{Deserialize, Serialize};
 
 use super::posterior::Posterior;
 use crate::CurriculumError;
 use crate::config::CurriculumConfig;
+use crate::each::{PIECE, each, each_gathered};
 use crate::evidence::logistic::{COLUMNS, Coefficients, Logistic, standardise, standards};
 use crate::evidence::{non_edges::non_edges, overlap::Neighbourhoods, similarity::similarities};
 use crate::feedback::Outputs;
 use crate::math::ln;
 use crate::order::{gaps_by_rank, key};
 use crate::pairs::Pairs;
-use crate::parallel::{PIECE, each, each_gathered, rows};
 
 /// Agreement is kept this far from 0 and 1, where its logit is infinite.
 const LEAST: f64 = 1e-6;
@@ -57,10 +57,15 @@ struct Fixed {
 }
 
 impl Fixed {
-    fn new(neighbourhoods: &Neighbourhoods<'_>, features: Option<&Features>, pairs: &[[u32; 2]]) -> Fixed {
-        let similarity =
-            features.map_or_else(|| vec![0.0; pairs.len()], |features| similarities(features, pairs));
-        let [jaccard, adamic_adar] = neighbourhoods.overlaps(pairs);
+    fn new(
+        threads: &Threads,
+        neighbourhoods: &Neighbourhoods<'_>,
+        features: Option<&Features>,
+        pairs: &[[u32; 2]],
+    ) -> Fixed {
+        let similarity = features
+            .map_or_else(|| vec![0.0; pairs.len()], |features| similarities(threads, features, pairs));
+        let [jaccard, adamic_adar] = neighbourhoods.overlaps(threads, pairs);
         Fixed { similarity, jaccard, adamic_adar }
     }
 
@@ -90,20 +95,21 @@ pub(crate) struct Evidence {
 
 impl Evidence {
     pub(crate) fn new(
+        threads: &Threads,
         graph: &Graph,
         pairs: &Pairs,
         features: Option<&Features>,
         config: &CurriculumConfig,
         seed: u64,
     ) -> Result<Evidence, CurriculumError> {
-        let neighbourhoods = Neighbourhoods::new(graph)?;
+        let neighbourhoods = Neighbourhoods::new(threads, graph)?;
         let most = config.evidence_samples.min(pairs.len());
         let non_edges = non_edges(graph, most, seed);
         Ok(Evidence {
             ridge: config.evidence_ridge,
             sampled: most,
-            edges: Fixed::new(&neighbourhoods, features, pairs.ends()),
-            non_edge_columns: Fixed::new(&neighbourhoods, features, &non_edges),
+            edges: Fixed::new(threads, &neighbourhoods, features, pairs.ends()),
+            non_edge_columns: Fixed::new(threads, &neighbourhoods, features, &non_edges),
             non_edges,
             posterior: Posterior::default(),
             sample: Vec::new(),
@@ -123,19 +129,27 @@ impl Evidence {
     }
 
     /// Writes 1 − κ of every pair. `out` first holds the odds of the agreement, then their logarithms.
-    pub(crate) fn gaps(&mut self, outputs: Outputs<'_>, nodes: usize, pairs: &Pairs, out: &mut [f32]) {
-        self.posterior.refresh(outputs, nodes);
+    pub(crate) fn gaps(
+        &mut self,
+        threads: &Threads,
+        outputs: Outputs<'_>,
+        nodes: usize,
+        pairs: &Pairs,
+        out: &mut [f32],
+    ) {
+        self.posterior.refresh(threads, outputs, nodes);
         let (posterior, ends) = (&self.posterior, pairs.ends());
         each_gathered(
+            threads,
             out,
             |pair| [posterior.row(ends[pair][1] as usize)],
             |pair| odds_of_agreement(posterior, ends[pair]),
         );
-        each(out, |_, odds| logit(odds));
-        let slopes = self.refit(out);
+        each(threads, out, |_, odds| logit(odds));
+        let slopes = self.refit(threads, out);
         self.keys.resize(pairs.len(), 0);
         let (agreement, columns) = (&*out, &self.edges);
-        each(&mut self.keys, |pair, _| {
+        each(threads, &mut self.keys, |pair, _| {
             let row = columns.row(agreement[pair], pair);
             let mut score = 0.0;
             for column in 0..COLUMNS {
@@ -147,12 +161,12 @@ impl Evidence {
     }
 
     /// Fits edges against non-edges and gives the slope of the score by each column as it is, not standardised.
-    fn refit(&mut self, agreement: &[f32]) -> [f64; COLUMNS] {
+    fn refit(&mut self, threads: &Threads, agreement: &[f32]) -> [f64; COLUMNS] {
         let (edges, all) = (self.sampled, agreement.len());
         self.sample.resize(edges + self.non_edges.len(), [0.0; COLUMNS]);
         let posterior = &self.posterior;
         let (columns, non_edges, non_columns) = (&self.edges, &self.non_edges, &self.non_edge_columns);
-        rows(&mut self.sample, 1, PIECE, |first, piece| {
+        threads.rows(&mut self.sample, 1, PIECE, |first, piece| {
             for (within, row) in piece.iter_mut().enumerate() {
                 let place = first + within;
                 *row = if place < edges {
@@ -165,10 +179,10 @@ impl Evidence {
             }
         });
         let standards = standards(&self.sample);
-        standardise(&mut self.sample, &standards);
+        standardise(threads, &mut self.sample, &standards);
         // From one update to the next little changes, so the last fit is near the new one.
         let start = self.fit.map_or([0.0; COLUMNS + 1], |fit| fit.coefficients());
-        let mut weights = self.logistic.fit(&self.sample, edges, self.ridge, &start);
+        let mut weights = self.logistic.fit(threads, &self.sample, edges, self.ridge, &start);
         let mut slopes = std::array::from_fn(|column| weights[column] * standards[column].1);
         if self.non_edges.is_empty() {
             weights = [0.0; COLUMNS + 1];

@@ -8,13 +8,13 @@ pub(crate) mod evidence;
 mod inner;
 pub(crate) mod posterior;
 
-use edgepace_graph::{Features, Graph};
+use edgepace_graph::{Features, Graph, Threads};
 
 use crate::config::{CurriculumConfig, Kernel, Order};
+use crate::each::each_gathered;
 use crate::feedback::{Feedback, Outputs, Rows};
 use crate::order::random_gaps;
 use crate::pairs::Pairs;
-use crate::parallel::each_gathered;
 use crate::{CurriculumError, EvidenceFit};
 use cosine::InverseNorms;
 use evidence::Evidence;
@@ -33,6 +33,7 @@ pub(crate) enum Difficulty {
 
 impl Difficulty {
     pub(crate) fn new(
+        threads: &Threads,
         graph: &Graph,
         pairs: &Pairs,
         features: Option<&Features>,
@@ -47,7 +48,8 @@ impl Difficulty {
             Kernel::Cosine => Difficulty::Cosine(InverseNorms::default()),
             Kernel::Posterior => Difficulty::Posterior(Posterior::default()),
             Kernel::Evidence => {
-                Difficulty::Evidence(Box::new(Evidence::new(graph, pairs, features, config, seed)?))
+                let evidence = Evidence::new(threads, graph, pairs, features, config, seed)?;
+                Difficulty::Evidence(Box::new(evidence))
             }
         })
     }
@@ -60,6 +62,7 @@ impl Difficulty {
     /// Writes 1 − κ of every pair. Nothing changes where the feedback is refused.
     pub(crate) fn gaps(
         &mut self,
+        threads: &Threads,
         nodes: usize,
         pairs: &Pairs,
         feedback: &Feedback<'_>,
@@ -68,8 +71,9 @@ impl Difficulty {
         let ends = pairs.ends();
         match self {
             Difficulty::Inner => {
-                let z = embeddings(feedback, Kernel::Inner, nodes)?;
+                let z = embeddings(threads, feedback, Kernel::Inner, nodes)?;
                 each_gathered(
+                    threads,
                     out,
                     |pair| [z.row(ends[pair][1] as usize)],
                     |pair: usize| {
@@ -79,9 +83,10 @@ impl Difficulty {
                 );
             }
             Difficulty::Cosine(norms) => {
-                let z = embeddings(feedback, Kernel::Cosine, nodes)?;
-                norms.refresh(z, nodes);
+                let z = embeddings(threads, feedback, Kernel::Cosine, nodes)?;
+                norms.refresh(threads, z, nodes);
                 each_gathered(
+                    threads,
                     out,
                     |pair| [z.row(ends[pair][1] as usize)],
                     |pair: usize| {
@@ -91,8 +96,9 @@ impl Difficulty {
                 );
             }
             Difficulty::Posterior(posterior) => {
-                posterior.refresh(outputs(feedback, Kernel::Posterior, nodes)?, nodes);
+                posterior.refresh(threads, outputs(threads, feedback, Kernel::Posterior, nodes)?, nodes);
                 each_gathered(
+                    threads,
                     out,
                     |pair| [posterior.row(ends[pair][1] as usize)],
                     |pair: usize| {
@@ -102,7 +108,13 @@ impl Difficulty {
                 );
             }
             Difficulty::Evidence(evidence) => {
-                evidence.gaps(outputs(feedback, Kernel::Evidence, nodes)?, nodes, pairs, out);
+                evidence.gaps(
+                    threads,
+                    outputs(threads, feedback, Kernel::Evidence, nodes)?,
+                    nodes,
+                    pairs,
+                    out,
+                );
             }
             Difficulty::Random(gaps) => out.copy_from_slice(gaps),
         }
@@ -112,6 +124,7 @@ impl Difficulty {
     /// Takes what [`Difficulty::gradient_by`] reads: the rows that the gradient is by.
     pub(crate) fn prepare_gradient<'a>(
         &mut self,
+        threads: &Threads,
         nodes: usize,
         feedback: &Feedback<'a>,
     ) -> Result<Rows<'a>, CurriculumError> {
@@ -119,21 +132,21 @@ impl Difficulty {
             Err(CurriculumError::Config { field: "kernel", found: found.to_owned(), expected })
         };
         match self {
-            Difficulty::Inner => embeddings(feedback, Kernel::Inner, nodes),
+            Difficulty::Inner => embeddings(threads, feedback, Kernel::Inner, nodes),
             Difficulty::Cosine(norms) => {
-                let z = embeddings(feedback, Kernel::Cosine, nodes)?;
-                norms.refresh(z, nodes);
+                let z = embeddings(threads, feedback, Kernel::Cosine, nodes)?;
+                norms.refresh(threads, z, nodes);
                 Ok(z)
             }
             Difficulty::Posterior(posterior) => {
-                let outputs = outputs(feedback, Kernel::Posterior, nodes)?;
+                let outputs = outputs(threads, feedback, Kernel::Posterior, nodes)?;
                 let Outputs::ClassLogits(logits) = outputs else {
                     return refuse(
                         "posterior without class logits",
                         "given class logits: the gradient is by them",
                     );
                 };
-                posterior.refresh(outputs, nodes);
+                posterior.refresh(threads, outputs, nodes);
                 Ok(logits)
             }
             Difficulty::Evidence(_) => {
@@ -169,23 +182,25 @@ impl Difficulty {
 }
 
 fn embeddings<'a>(
+    threads: &Threads,
     feedback: &Feedback<'a>,
     kernel: Kernel,
     nodes: usize,
 ) -> Result<Rows<'a>, CurriculumError> {
     let missing = CurriculumError::Missing { field: "embeddings", kernel: kernel.name() };
     let rows = feedback.embeddings.ok_or(missing)?;
-    rows.check("embeddings", nodes, false)?;
+    rows.check(threads, "embeddings", nodes, false)?;
     Ok(rows)
 }
 
 fn outputs<'a>(
+    threads: &Threads,
     feedback: &Feedback<'a>,
     kernel: Kernel,
     nodes: usize,
 ) -> Result<Outputs<'a>, CurriculumError> {
     let missing = CurriculumError::Missing { field: "logits or probabilities", kernel: kernel.name() };
     let outputs = feedback.outputs.ok_or(missing)?;
-    outputs.check(nodes)?;
+    outputs.check(threads, nodes)?;
     Ok(outputs)
 }

@@ -1,8 +1,9 @@
 //! `posterior`: κ = Σ_c p_i(c) p_j(c), the chance that both ends have the same class.
 
+use edgepace_graph::{Threads, with_simd};
+
 use crate::feedback::Outputs;
 use crate::math::{dot, exp, sigmoid};
-use crate::parallel::{rows, vectorised};
 
 /// Nodes per piece of work.
 const NODES: usize = 256;
@@ -17,7 +18,7 @@ pub(crate) struct Posterior {
 
 impl Posterior {
     /// Takes p from the model's outputs, which have been checked.
-    pub(crate) fn refresh(&mut self, outputs: Outputs<'_>, nodes: usize) {
+    pub(crate) fn refresh(&mut self, threads: &Threads, outputs: Outputs<'_>, nodes: usize) {
         let given = outputs.rows();
         (self.width, self.scale) = match outputs {
             Outputs::LabelLogits(_) => (2 * given.width, 1.0 / given.width.max(1) as f64),
@@ -25,8 +26,8 @@ impl Posterior {
         };
         let width = self.width;
         self.rows.resize(nodes * width, 0.0);
-        rows(&mut self.rows, width, NODES, |first: usize, piece: &mut [f32]| {
-            vectorised(
+        threads.rows(&mut self.rows, width, NODES, |first: usize, piece: &mut [f32]| {
+            with_simd(
                 #[inline(always)]
                 move || {
                     for (i, p) in piece.chunks_exact_mut(width).enumerate() {

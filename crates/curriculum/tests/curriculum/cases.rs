@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use edgepace_curriculum::{Curriculum, CurriculumConfig, Feedback};
 use edgepace_graph::random::{Purpose, Stream};
-use edgepace_graph::{DenseFeatures, Features, Graph};
+use edgepace_graph::{DenseFeatures, Features, Graph, Threads};
 
 pub(crate) const WIDTH: usize = 6;
 pub(crate) const CLASSES: usize = 3;
@@ -93,9 +93,18 @@ pub(crate) fn configs() -> Vec<CurriculumConfig> {
 
 /// Runs all updates of `epochs` epochs; each sees another model.
 pub(crate) fn run(graph: &Arc<Graph>, config: &CurriculumConfig, epochs: usize) -> Curriculum {
+    run_on(&Threads::one(), graph, config, epochs)
+}
+
+pub(crate) fn run_on(
+    threads: &Threads,
+    graph: &Arc<Graph>,
+    config: &CurriculumConfig,
+    epochs: usize,
+) -> Curriculum {
     let first = Said::new(graph.nodes(), 100);
     let mut curriculum =
-        Curriculum::new(Arc::clone(graph), Some(&first.features), config, epochs, 9).unwrap();
+        Curriculum::new(threads, Arc::clone(graph), Some(&first.features), config, epochs, 9).unwrap();
     advance(&mut curriculum, graph.nodes(), 0..epochs);
     curriculum
 }

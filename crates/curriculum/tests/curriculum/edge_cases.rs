@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use edgepace_curriculum::{Curriculum, CurriculumConfig, CurriculumError, Feedback};
-use edgepace_graph::{DenseFeatures, Features, Graph};
+use edgepace_graph::{DenseFeatures, Features, Graph, Threads};
 
 use crate::cases::{CLASSES, Said, WIDTH, configs, run, undirected};
 
@@ -33,7 +33,8 @@ fn isolated_nodes_beside_edges_do_no_harm() {
 fn without_losses_every_node_is_trusted() {
     let graph = undirected(30, 80, 4);
     let said = Said::new(30, 1);
-    let mut curriculum = Curriculum::new(graph, None, &CurriculumConfig::posterior(), 100, 0).unwrap();
+    let mut curriculum =
+        Curriculum::new(&Threads::one(), graph, None, &CurriculumConfig::posterior(), 100, 0).unwrap();
     curriculum.update(90, &Feedback::new().logits(&said.logits, CLASSES)).unwrap();
     assert!(curriculum.confidence().iter().all(|&rho| rho == 1.0));
     assert!(curriculum.weights().iter().all(|&weight| weight == 1.0));
@@ -64,7 +65,8 @@ fn a_number_that_is_not_finite_is_refused_with_its_node_and_changes_nothing() {
 fn wrong_feedback_is_refused() {
     let graph = undirected(30, 80, 4);
     let said = Said::new(30, 1);
-    let mut curriculum = Curriculum::new(graph, None, &CurriculumConfig::posterior(), 100, 0).unwrap();
+    let mut curriculum =
+        Curriculum::new(&Threads::one(), graph, None, &CurriculumConfig::posterior(), 100, 0).unwrap();
     let before = curriculum.save();
     let error = curriculum.update(0, &Feedback::new().embeddings(&said.embeddings, WIDTH)).unwrap_err();
     assert!(matches!(error, CurriculumError::Missing { kernel: "posterior", .. }), "{error}");
@@ -88,8 +90,9 @@ fn features_of_another_graph_and_no_epochs_are_refused() {
     let graph = undirected(30, 80, 4);
     let features = Features::from(DenseFeatures::new(29, 1, vec![0.0; 29]).unwrap());
     let config = CurriculumConfig::edgepace();
-    let error = Curriculum::new(Arc::clone(&graph), Some(&features), &config, 100, 0).unwrap_err();
+    let error =
+        Curriculum::new(&Threads::one(), Arc::clone(&graph), Some(&features), &config, 100, 0).unwrap_err();
     assert!(matches!(error, CurriculumError::Size { field: "features", .. }), "{error}");
-    let error = Curriculum::new(graph, None, &config, 0, 0).unwrap_err();
+    let error = Curriculum::new(&Threads::one(), graph, None, &config, 0, 0).unwrap_err();
     assert!(matches!(error, CurriculumError::Config { field: "epochs", .. }), "{error}");
 }

@@ -6,7 +6,7 @@ use edgepace_curriculum::{
     Curriculum, CurriculumConfig, Feedback, feature_similarity, neighbourhood_overlap,
 };
 use edgepace_graph::random::{Purpose, Stream};
-use edgepace_graph::{DenseFeatures, Features, Graph, SparseFeatures};
+use edgepace_graph::{DenseFeatures, Features, Graph, SparseFeatures, Threads};
 
 use crate::cases::{CLASSES, Said, undirected};
 
@@ -18,7 +18,8 @@ fn plain() -> CurriculumConfig {
 fn kappa_is_a_rank_in_0_to_1() {
     let graph = undirected(150, 600, 8);
     let said = Said::new(150, 3);
-    let mut curriculum = Curriculum::new(graph, Some(&said.features), &plain(), 100, 0).unwrap();
+    let mut curriculum =
+        Curriculum::new(&Threads::one(), graph, Some(&said.features), &plain(), 100, 0).unwrap();
     curriculum.update(0, &said.feedback()).unwrap();
     let count = curriculum.pairs().len();
     let mut kappas: Vec<f64> = curriculum.residuals().iter().map(|&r| 1.0 - f64::from(r).sqrt()).collect();
@@ -32,7 +33,8 @@ fn kappa_is_a_rank_in_0_to_1() {
 fn edges_within_a_class_rank_above_those_between_classes() {
     let graph = undirected(600, 3000, 8);
     let said = Said::new(600, 3);
-    let mut curriculum = Curriculum::new(graph, Some(&said.features), &plain(), 100, 0).unwrap();
+    let mut curriculum =
+        Curriculum::new(&Threads::one(), graph, Some(&said.features), &plain(), 100, 0).unwrap();
     curriculum.update(0, &said.feedback()).unwrap();
     let fit = curriculum.evidence().unwrap();
     assert!(fit.agreement > 0.1, "{fit:?}");
@@ -71,7 +73,8 @@ fn overlap_means_much_among_cliques_and_nothing_in_a_random_graph() {
     let says_nothing = vec![0.0; nodes * CLASSES];
     let feedback = Feedback::new().logits(&says_nothing, CLASSES);
     let graph = cliques(100, 700);
-    let mut curriculum = Curriculum::new(Arc::clone(&graph), None, &plain(), 100, 0).unwrap();
+    let mut curriculum =
+        Curriculum::new(&Threads::one(), Arc::clone(&graph), None, &plain(), 100, 0).unwrap();
     curriculum.update(0, &feedback).unwrap();
     let fit = *curriculum.evidence().unwrap();
     assert!(fit.jaccard + fit.adamic_adar > 1.0, "{fit:?}");
@@ -85,7 +88,7 @@ fn overlap_means_much_among_cliques_and_nothing_in_a_random_graph() {
     let (a, b): (Vec<u32>, Vec<u32>) =
         (0..6000).map(|e| (stream.below(2 * e, 600) as u32, stream.below(2 * e + 1, 600) as u32)).unzip();
     let random = Arc::new(Graph::undirected(600, &a, &b).unwrap());
-    let mut curriculum = Curriculum::new(random, None, &plain(), 100, 0).unwrap();
+    let mut curriculum = Curriculum::new(&Threads::one(), random, None, &plain(), 100, 0).unwrap();
     curriculum.update(0, &feedback).unwrap();
     let fit = *curriculum.evidence().unwrap();
     // There the two columns are nearly one and the same, so that only their sum counts.
@@ -97,7 +100,7 @@ fn what_speaks_for_an_edge_can_be_had_by_itself() {
     // A triangle with a tail: only the edges of the triangle have a common neighbour, which makes all of their union but
     // for the tail at node 2.
     let graph = Graph::undirected(4, &[0, 1, 2, 2], &[1, 2, 0, 3]).unwrap();
-    let overlap = neighbourhood_overlap(&graph).unwrap();
+    let overlap = neighbourhood_overlap(&Threads::one(), &graph).unwrap();
     assert_eq!(edgepace_curriculum::Pairs::new(&graph).ends(), [[0, 1], [0, 2], [1, 2], [2, 3]]);
     assert_eq!(overlap.jaccard, [1.0, 0.5, 0.5, 0.0]);
     let rare = |degree: f32| (1.0 / degree.ln()).ln_1p();
@@ -105,9 +108,9 @@ fn what_speaks_for_an_edge_can_be_had_by_itself() {
         assert!((found - expected).abs() < 1e-6);
     }
     let features = Features::from(DenseFeatures::new(4, 1, vec![-1.0, -1.0, 1.0, 1.0]).unwrap());
-    assert_eq!(feature_similarity(&graph, &features).unwrap(), [0.0, -2.0, -2.0, 0.0]);
+    assert_eq!(feature_similarity(&Threads::one(), &graph, &features).unwrap(), [0.0, -2.0, -2.0, 0.0]);
     let other = Features::from(DenseFeatures::new(3, 1, vec![0.0; 3]).unwrap());
-    assert!(feature_similarity(&graph, &other).is_err());
+    assert!(feature_similarity(&Threads::one(), &graph, &other).is_err());
 }
 
 #[test]
@@ -117,7 +120,8 @@ fn a_sample_of_edges_ranks_nearly_as_all_of_them_do() {
     let ranks = |samples| {
         let config = CurriculumConfig { evidence_samples: samples, ..plain() };
         let mut curriculum =
-            Curriculum::new(Arc::clone(&graph), Some(&said.features), &config, 100, 0).unwrap();
+            Curriculum::new(&Threads::one(), Arc::clone(&graph), Some(&said.features), &config, 100, 0)
+                .unwrap();
         curriculum.update(0, &said.feedback()).unwrap();
         assert!(curriculum.evidence().unwrap().edges <= samples);
         curriculum.residuals().iter().map(|&r| f64::from(r).sqrt()).collect::<Vec<f64>>()
@@ -132,7 +136,8 @@ fn hopeless_inputs_give_numbers() {
     // Complete: there is no non-edge. The agreement alone ranks.
     let complete = Arc::new(Graph::undirected(4, &[0, 0, 0, 1, 1, 2], &[1, 2, 3, 2, 3, 3]).unwrap());
     let logits = [9., 0., 9., 0., 0., 9., 5., 0.];
-    let mut curriculum = Curriculum::new(Arc::clone(&complete), None, &plain(), 100, 0).unwrap();
+    let mut curriculum =
+        Curriculum::new(&Threads::one(), Arc::clone(&complete), None, &plain(), 100, 0).unwrap();
     curriculum.update(0, &Feedback::new().logits(&logits, 2)).unwrap();
     assert_eq!(curriculum.evidence().unwrap().non_edges, 0);
     let best = complete.edge_id(0, 1).unwrap() as usize;
@@ -149,7 +154,8 @@ fn hopeless_inputs_give_numbers() {
     for features in [&constant, &empty, &wild_features] {
         for logits in [&vec![0.0; 80], &wild] {
             let mut curriculum =
-                Curriculum::new(Arc::clone(&graph), Some(features), &plain(), 100, 0).unwrap();
+                Curriculum::new(&Threads::one(), Arc::clone(&graph), Some(features), &plain(), 100, 0)
+                    .unwrap();
             curriculum.update(30, &Feedback::new().logits(logits, 2)).unwrap();
             assert!(curriculum.residuals().iter().all(|r| (0.0..=1.0).contains(r)));
             assert!(curriculum.weights().iter().all(|w| (0.0..=1.0).contains(w)));

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use edgepace_curriculum::{Curriculum, CurriculumConfig, Feedback, Kernel, NEVER, Pace, ResidualTerm};
-use edgepace_graph::Graph;
+use edgepace_graph::{Graph, Threads};
 
 use crate::cases::{CLASSES, Said, WIDTH, advance, configs, directed, run, undirected};
 
@@ -39,7 +39,8 @@ fn residuals_are_those_of_the_kernels() {
         let said = Said::new(60, 2);
         for kernel in [Kernel::Inner, Kernel::Cosine, Kernel::Posterior] {
             let mut curriculum =
-                Curriculum::new(Arc::clone(&graph), None, &with_kernel(kernel), 100, 0).unwrap();
+                Curriculum::new(&Threads::one(), Arc::clone(&graph), None, &with_kernel(kernel), 100, 0)
+                    .unwrap();
             curriculum.update(0, &said.feedback()).unwrap();
             for (&[i, j], &residual) in curriculum.pairs().ends().iter().zip(curriculum.residuals()) {
                 let expected = (1.0 - kappa(kernel, &said, i, j)).powi(2);
@@ -59,8 +60,8 @@ fn probabilities_say_the_same_as_their_logits() {
     let probabilities: Vec<f32> =
         (0..60).flat_map(|node| softmax(&row(&said.logits, CLASSES, node))).map(|p| p as f32).collect();
     let config = with_kernel(Kernel::Posterior);
-    let mut by_logits = Curriculum::new(Arc::clone(&graph), None, &config, 100, 0).unwrap();
-    let mut by_probabilities = Curriculum::new(graph, None, &config, 100, 0).unwrap();
+    let mut by_logits = Curriculum::new(&Threads::one(), Arc::clone(&graph), None, &config, 100, 0).unwrap();
+    let mut by_probabilities = Curriculum::new(&Threads::one(), graph, None, &config, 100, 0).unwrap();
     by_logits.update(0, &said.feedback()).unwrap();
     by_probabilities.update(0, &Feedback::new().probabilities(&probabilities, CLASSES)).unwrap();
     for (a, b) in by_logits.residuals().iter().zip(by_probabilities.residuals()) {
@@ -71,7 +72,8 @@ fn probabilities_say_the_same_as_their_logits() {
 #[test]
 fn many_labels_agree_by_their_mean() {
     let graph = Arc::new(Graph::undirected(2, &[0], &[1]).unwrap());
-    let mut curriculum = Curriculum::new(graph, None, &with_kernel(Kernel::Posterior), 10, 0).unwrap();
+    let mut curriculum =
+        Curriculum::new(&Threads::one(), graph, None, &with_kernel(Kernel::Posterior), 10, 0).unwrap();
     // p = ¾, ½ and ¼, ½: the labels agree with chance 3/16 + 3/16 and ½.
     let ln3 = 3.0_f32.ln();
     curriculum.update(0, &Feedback::new().label_logits(&[ln3, 0.0, -ln3, 0.0], 2)).unwrap();
@@ -83,7 +85,7 @@ fn many_labels_agree_by_their_mean() {
 fn the_moving_average_halves_the_way_to_the_new_kernel_value() {
     let graph = undirected(60, 200, 1);
     let config = CurriculumConfig::posterior();
-    let mut curriculum = Curriculum::new(Arc::clone(&graph), None, &config, 100, 0).unwrap();
+    let mut curriculum = Curriculum::new(&Threads::one(), Arc::clone(&graph), None, &config, 100, 0).unwrap();
     advance(&mut curriculum, 60, 0..21);
     let (first, second) = (Said::new(60, 100), Said::new(60, 120));
     for (&[i, j], &residual) in curriculum.pairs().ends().iter().zip(curriculum.residuals()) {
@@ -97,7 +99,8 @@ fn zero_embeddings_give_one_half_and_never_nan() {
     let graph = undirected(30, 80, 4);
     let zeros = vec![0.0; 30 * WIDTH];
     for kernel in [Kernel::Inner, Kernel::Cosine] {
-        let mut curriculum = Curriculum::new(Arc::clone(&graph), None, &with_kernel(kernel), 100, 0).unwrap();
+        let mut curriculum =
+            Curriculum::new(&Threads::one(), Arc::clone(&graph), None, &with_kernel(kernel), 100, 0).unwrap();
         curriculum.update(50, &Feedback::new().embeddings(&zeros, WIDTH)).unwrap();
         assert!(curriculum.residuals().iter().all(|&residual| residual == 0.25), "{kernel:?}");
         assert_eq!(curriculum.selected(), graph.edges(), "equal edges come in together");
@@ -127,7 +130,7 @@ fn weights_follow_from_times_in_and_losses_in_an_example_worked_by_hand() {
     let probabilities = [1., 0., 1., 0., 0.5, 0.5, 0., 1.];
     let config =
         CurriculumConfig { pace: Pace::Linear, period: 1, average: 0.0, ..CurriculumConfig::posterior() };
-    let mut curriculum = Curriculum::new(Arc::clone(&graph), None, &config, 3, 0).unwrap();
+    let mut curriculum = Curriculum::new(&Threads::one(), Arc::clone(&graph), None, &config, 3, 0).unwrap();
     // 0 - 1 has R = 0, the other two have R = ¼ and come in together.
     let losses = [1.0, 2.0].map(|times| times * std::f32::consts::LN_2);
     let feedback = Feedback::new().probabilities(&probabilities, 2).losses(&[0, 2], &losses);
@@ -158,7 +161,7 @@ fn an_edge_that_is_out_again_trains_with_0_and_evaluates_with_its_share() {
         average: 0.0,
         ..CurriculumConfig::posterior()
     };
-    let mut curriculum = Curriculum::new(graph, None, &config, 1000, 0).unwrap();
+    let mut curriculum = Curriculum::new(&Threads::one(), graph, None, &config, 1000, 0).unwrap();
     curriculum.update(0, &Feedback::new().probabilities(&[1., 0., 1., 0., 1., 0., 0., 1.], 2)).unwrap();
     curriculum.update(0, &Feedback::new().probabilities(&[1., 0., 0., 1., 1., 0., 1., 0.], 2)).unwrap();
     assert_eq!(curriculum.weights(), [0.0, 0.0, 0.5, 0.5]);
@@ -217,7 +220,7 @@ fn the_objective_is_the_sum_over_directed_edges() {
         residual_term: ResidualTerm::Off,
         ..CurriculumConfig::paper()
     };
-    let mut curriculum = Curriculum::new(Arc::clone(&graph), None, &config, 150, 0).unwrap();
+    let mut curriculum = Curriculum::new(&Threads::one(), Arc::clone(&graph), None, &config, 150, 0).unwrap();
     advance(&mut curriculum, 60, 0..41);
     let before = curriculum.mask().to_vec();
     advance(&mut curriculum, 60, 60..61);

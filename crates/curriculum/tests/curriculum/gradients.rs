@@ -5,6 +5,7 @@ use std::sync::Arc;
 use edgepace_curriculum::{
     Curriculum, CurriculumConfig, CurriculumError, Feedback, Kernel, ResidualTerm, Source,
 };
+use edgepace_graph::Threads;
 
 use crate::cases::{CLASSES, Said, WIDTH, directed, undirected};
 
@@ -43,7 +44,8 @@ fn gradients_are_those_of_central_differences() {
                 let config =
                     CurriculumConfig { kernel, residual_term: term, beta: 1.7, ..CurriculumConfig::paper() };
                 let said = Said::new(NODES, 5);
-                let mut curriculum = Curriculum::new(Arc::clone(&graph), None, &config, 100, 0).unwrap();
+                let mut curriculum =
+                    Curriculum::new(&Threads::one(), Arc::clone(&graph), None, &config, 100, 0).unwrap();
                 curriculum.update(60, &said.feedback()).unwrap();
                 curriculum.update(80, &said.feedback()).unwrap();
                 assert!(curriculum.mask().iter().any(|&s| s > 0.0));
@@ -74,7 +76,7 @@ fn gradients_are_those_of_central_differences() {
 fn a_zero_embedding_has_no_cosine_gradient_and_never_nan() {
     let graph = undirected(NODES, 60, 3);
     let config = CurriculumConfig { kernel: Kernel::Cosine, ..CurriculumConfig::paper() };
-    let mut curriculum = Curriculum::new(graph, None, &config, 100, 0).unwrap();
+    let mut curriculum = Curriculum::new(&Threads::one(), graph, None, &config, 100, 0).unwrap();
     let zeros = vec![0.0; NODES * WIDTH];
     let feedback = Feedback::new().embeddings(&zeros, WIDTH);
     curriculum.update(80, &feedback).unwrap();
@@ -88,7 +90,8 @@ fn where_there_is_no_gradient_it_is_refused() {
     let graph = undirected(NODES, 60, 3);
     let said = Said::new(NODES, 5);
     let mut curriculum =
-        Curriculum::new(Arc::clone(&graph), None, &CurriculumConfig::posterior(), 100, 0).unwrap();
+        Curriculum::new(&Threads::one(), Arc::clone(&graph), None, &CurriculumConfig::posterior(), 100, 0)
+            .unwrap();
     let mut out = vec![0.0; NODES * CLASSES];
     let error = curriculum.residual_gradient(&said.feedback(), &mut out).unwrap_err();
     assert!(matches!(error, CurriculumError::Config { field: "residual_term", .. }), "{error}");
@@ -98,9 +101,10 @@ fn where_there_is_no_gradient_it_is_refused() {
         residual_term: ResidualTerm::Mean,
         ..CurriculumConfig::edgepace()
     };
-    let error = Curriculum::new(Arc::clone(&graph), None, &config, 100, 0).unwrap_err();
+    let error = Curriculum::new(&Threads::one(), Arc::clone(&graph), None, &config, 100, 0).unwrap_err();
     assert!(matches!(error, CurriculumError::Config { field: "residual_term", .. }), "{error}");
-    let mut curriculum = Curriculum::new(graph, None, &CurriculumConfig::paper(), 100, 0).unwrap();
+    let mut curriculum =
+        Curriculum::new(&Threads::one(), graph, None, &CurriculumConfig::paper(), 100, 0).unwrap();
     let error = curriculum.residual_gradient(&said.feedback(), &mut out).unwrap_err();
     assert!(matches!(error, CurriculumError::Size { field: "gradient", .. }), "{error}");
 }

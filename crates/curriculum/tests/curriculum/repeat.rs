@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use edgepace_curriculum::{Curriculum, CurriculumConfig, CurriculumError, State};
+use edgepace_graph::Threads;
 
-use crate::cases::{Said, advance, configs, directed, run, undirected};
+use crate::cases::{Said, advance, configs, directed, run, run_on, undirected};
 
 #[test]
 fn any_number_of_threads_gives_the_same_bits() {
@@ -12,13 +13,12 @@ fn any_number_of_threads_gives_the_same_bits() {
     for graph in [undirected(900, 9000, 2), directed(900, 9000, 2)] {
         for config in configs() {
             let alone = run(&graph, &config, 61);
-            for threads in [1, 2, 8] {
-                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-                let pooled = pool.install(|| run(&graph, &config, 61));
-                assert_eq!(alone.save(), pooled.save(), "{threads} threads, {config:?}");
-                assert_eq!(alone.weights(), pooled.weights());
-                assert_eq!(alone.evaluation_weights(), pooled.evaluation_weights());
-                assert_eq!(alone.evidence(), pooled.evidence());
+            for threads in [2, 8] {
+                let shared = run_on(&Threads::new(threads).unwrap(), &graph, &config, 61);
+                assert_eq!(alone.save(), shared.save(), "{threads} threads, {config:?}");
+                assert_eq!(alone.weights(), shared.weights());
+                assert_eq!(alone.evaluation_weights(), shared.evaluation_weights());
+                assert_eq!(alone.evidence(), shared.evidence());
             }
         }
     }
@@ -28,16 +28,16 @@ fn any_number_of_threads_gives_the_same_bits() {
 fn gradients_have_the_same_bits_on_any_number_of_threads() {
     let graph = undirected(900, 9000, 2);
     let said = Said::new(900, 1);
-    let gradient = || {
-        let mut curriculum = run(&graph, &CurriculumConfig::paper(), 61);
+    let gradient = |threads| {
+        let threads = Threads::new(threads).unwrap();
+        let mut curriculum = run_on(&threads, &graph, &CurriculumConfig::paper(), 61);
         let mut out = vec![0.0; said.embeddings.len()];
         curriculum.residual_gradient(&said.feedback(), &mut out).unwrap();
         out
     };
-    let alone = gradient();
+    let alone = gradient(1);
     for threads in [2, 8] {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        assert_eq!(alone, pool.install(gradient));
+        assert_eq!(alone, gradient(threads));
     }
 }
 
@@ -48,7 +48,10 @@ fn a_restored_curriculum_continues_to_the_same_bits() {
         let through = run(&graph, &config, 150);
         for stop in [0, 1, 50] {
             let features = Said::new(90, 100).features;
-            let fresh = || Curriculum::new(Arc::clone(&graph), Some(&features), &config, 150, 9).unwrap();
+            let fresh = || {
+                Curriculum::new(&Threads::one(), Arc::clone(&graph), Some(&features), &config, 150, 9)
+                    .unwrap()
+            };
             let mut until = fresh();
             advance(&mut until, 90, 0..stop);
             let text = serde_json::to_string(&until.save()).unwrap();

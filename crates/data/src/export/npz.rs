@@ -1,7 +1,6 @@
 //! Arrays in NumPy's npz format: a zip file of npy files.
 
-use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Seek, Write};
 
 use edgepace_graph::{Dataset, Features, Labels, Names, UNLABELLED};
 use zip::write::SimpleFileOptions;
@@ -17,11 +16,11 @@ fn signed(count: usize) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }
 
-struct Arrays<'a>(ZipWriter<BufWriter<&'a mut File>>);
+struct Arrays<W: Write + Seek>(ZipWriter<W>);
 
-impl<'a> Arrays<'a> {
-    fn new(out: &'a mut File) -> Arrays<'a> {
-        Arrays(ZipWriter::new(BufWriter::with_capacity(1 << 20, out)))
+impl<W: Write + Seek> Arrays<W> {
+    fn new(out: W) -> Self {
+        Arrays(ZipWriter::new(out))
     }
 
     fn start(&mut self, name: &str, dtype: &str, shape: &[usize]) -> io::Result<()> {
@@ -90,12 +89,13 @@ impl<'a> Arrays<'a> {
     }
 
     fn finish(self) -> io::Result<()> {
-        self.0.finish()?.flush()
+        self.0.finish()?;
+        Ok(())
     }
 }
 
 /// Sparse features as `scipy.sparse.save_npz` writes them.
-pub(super) fn features(dataset: &Dataset, out: &mut File) -> io::Result<()> {
+pub(super) fn features(dataset: &Dataset, out: impl Write + Seek) -> io::Result<()> {
     let mut arrays = Arrays::new(out);
     if let Features::Sparse(sparse) = &**dataset.features() {
         arrays.bytes("format", "|S3", &[], b"csr")?;
@@ -104,7 +104,11 @@ pub(super) fn features(dataset: &Dataset, out: &mut File) -> io::Result<()> {
     arrays.finish()
 }
 
-fn sparse(arrays: &mut Arrays<'_>, prefix: &str, sparse: &edgepace_graph::SparseFeatures) -> io::Result<()> {
+fn sparse(
+    arrays: &mut Arrays<impl Write + Seek>,
+    prefix: &str,
+    sparse: &edgepace_graph::SparseFeatures,
+) -> io::Result<()> {
     let shape = [signed(sparse.rows()), signed(sparse.cols())];
     arrays.whole(&format!("{prefix}shape"), &[2], shape.into_iter())?;
     let offsets = sparse.offsets();
@@ -118,7 +122,7 @@ fn sparse(arrays: &mut Arrays<'_>, prefix: &str, sparse: &edgepace_graph::Sparse
 }
 
 /// A whole dataset.
-pub(super) fn arrays(dataset: &Dataset, directed: bool, out: &mut File) -> io::Result<()> {
+pub(super) fn arrays(dataset: &Dataset, directed: bool, out: impl Write + Seek) -> io::Result<()> {
     let mut arrays = Arrays::new(out);
     let graph = dataset.graph();
     let (nodes, edges) = (graph.nodes(), graph.edges());

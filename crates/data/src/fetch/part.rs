@@ -6,6 +6,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
+use edgepace_graph::files;
 use sha2::{Digest, Sha256};
 
 use crate::DataError;
@@ -92,7 +93,7 @@ impl Part {
         drop(self.file);
         fs::rename(&self.path, target).map_err(io_error("put in its place", target))?;
         remove_quietly(&self.from);
-        sync_folder(target);
+        files::sync_folder_of(target)?;
         Ok(())
     }
 
@@ -115,13 +116,6 @@ pub(super) fn sha256_of(path: &Path) -> Result<String, DataError> {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(io_error("read", path)(error)),
         }
-    }
-}
-
-/// A rename survives a power cut once its folder is on the disk; where a folder cannot be opened the system sees to it.
-pub(super) fn sync_folder(target: &Path) {
-    if let Some(Ok(folder)) = target.parent().map(File::open) {
-        let _ = folder.sync_all();
     }
 }
 

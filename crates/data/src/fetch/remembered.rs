@@ -1,10 +1,10 @@
 //! The SHA-256 of files whose right one nobody published: that of the first download, which later ones are held to.
 
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
-use tempfile::NamedTempFile;
+use edgepace_graph::files;
 
 use crate::DataError;
 use crate::cache::Cache;
@@ -43,14 +43,9 @@ impl Remembered {
             text.push('\n');
         }
         text = format!("{text}{sha256}  {file}\n");
-        let write = || -> io::Result<()> {
-            let mut new = NamedTempFile::new_in(cache.root())?;
-            new.write_all(text.as_bytes())?;
-            new.as_file().sync_all()?;
-            new.persist(&self.path)?;
-            Ok(())
-        };
-        write().map_err(io_error("write", &self.path))
+        files::sweep(cache.root())?;
+        files::write(&self.path, text.as_bytes())?;
+        Ok(())
     }
 
     fn read(&self) -> Result<String, DataError> {

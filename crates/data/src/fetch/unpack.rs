@@ -4,11 +4,11 @@ use std::fs::{self, File};
 use std::io::{BufReader, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
+use edgepace_graph::files;
 use rustc_hash::FxHashSet;
 use zip::ZipArchive;
 
 use super::Limits;
-use super::part::sync_folder;
 use crate::error::{format_error, io_error};
 use crate::{DataError, Place};
 
@@ -33,7 +33,7 @@ pub(crate) fn unpack(archive: &Path, top: &str, target: &Path, limits: &Limits) 
         return Err(format_error(archive, Place::Whole, format!("a folder `{top}`"), "none"));
     }
     fs::rename(&unpacked, target).map_err(io_error("put in its place", target))?;
-    sync_folder(target);
+    files::sync_folder_of(target)?;
     Ok(())
 }
 

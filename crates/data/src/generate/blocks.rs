@@ -10,7 +10,7 @@
 use std::fmt;
 
 use edgepace_graph::random::{Purpose, Stream};
-use edgepace_graph::{Dataset, Dropped, Features, Labels};
+use edgepace_graph::{Dataset, Dropped, Features, Labels, Threads};
 
 use super::power_law::PowerLaw;
 use super::{Dealt, MOST_EDGES, MOST_FEATURES, MOST_NODES, features};
@@ -60,8 +60,8 @@ impl Blocks {
     ///
     /// # Errors
     /// More edges than the model can draw.
-    pub fn dataset(&self) -> Result<Dataset, DataError> {
-        let dealt = Dealt::new(self.nodes, self.classes, self.seed);
+    pub fn dataset(&self, threads: &Threads) -> Result<Dataset, DataError> {
+        let dealt = Dealt::new(threads, self.nodes, self.classes, self.seed);
         let ends = 2.0 * self.edges.max(1) as f64 / self.classes as f64;
         // Class sizes differ by one at most, and the last class has the smallest.
         let small = dealt.size(self.classes - 1);
@@ -79,7 +79,7 @@ impl Blocks {
         };
         let drawn = |index: u32, count: usize| {
             let stream = Stream::new(self.seed, Purpose::GeneratedEdges, index);
-            distinct(count, |position| draw(stream, index == 0, position)).map_err(|reached| {
+            distinct(threads, count, |position| draw(stream, index == 0, position)).map_err(|reached| {
                 let kind = if index == 0 { "within" } else { "between" };
                 too_dense("blocks: edges", self.edges, &format!("{reached} edges {kind} classes"), count)
             })
@@ -91,7 +91,7 @@ impl Blocks {
         let graph = undirected(self.nodes, &keys, dropped)?;
         drop(keys);
         let labels = dealt.labels();
-        let features = Features::from(features(&labels, self.features, self.seed)?);
+        let features = Features::from(features(threads, &labels, self.features, self.seed)?);
         Ok(Dataset::new(self.to_string(), graph, features, Labels::from(labels), Vec::new())?)
     }
 }

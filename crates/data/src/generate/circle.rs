@@ -10,7 +10,7 @@
 use std::fmt;
 
 use edgepace_graph::random::{Purpose, Stream};
-use edgepace_graph::{Classes, Dataset, DenseFeatures, Dropped, Features, Labels};
+use edgepace_graph::{Classes, Dataset, DenseFeatures, Dropped, Features, Labels, Threads};
 
 use super::{Dealt, MOST_EDGES, MOST_NODES};
 use crate::draw::{scale, uniform};
@@ -183,7 +183,14 @@ impl Synthetic {
     }
 
     /// The pairs at distance `d`, ascending.
-    fn pairs_at(&self, d: usize, count: usize, room: u64, dealt: &Dealt, labels: &Classes) -> Vec<u64> {
+    fn pairs_at(
+        &self,
+        threads: &Threads,
+        d: usize,
+        (count, room): (usize, u64),
+        dealt: &Dealt,
+        labels: &Classes,
+    ) -> Vec<u64> {
         let class_of = |node: u32| labels.of()[node as usize] as usize;
         let draw = |[a, b, low, high]: [u32; 4]| {
             let from = scale(a, b, self.nodes as u64) as u32;
@@ -199,7 +206,8 @@ impl Synthetic {
                 .flat_map(|high| (0..high).filter(move |&low| at(low, high)).map(move |low| key(low, high)))
                 .collect()
         };
-        uniform(Stream::new(self.seed, Purpose::GeneratedEdges, d as u32), count, room, draw, all)
+        let stream = Stream::new(self.seed, Purpose::GeneratedEdges, d as u32);
+        uniform(threads, stream, count, room, draw, all)
     }
 
     /// Makes the graph, with the edge column [`Dataset::PROBABILITY`] (see [`Synthetic::probabilities`]) and the split
@@ -207,14 +215,14 @@ impl Synthetic {
     ///
     /// # Errors
     /// More edges at some distance than there are pairs of nodes.
-    pub fn dataset(&self) -> Result<Dataset, DataError> {
-        let dealt = Dealt::new(self.nodes, self.classes, self.seed);
+    pub fn dataset(&self, threads: &Threads) -> Result<Dataset, DataError> {
+        let dealt = Dealt::new(threads, self.nodes, self.classes, self.seed);
         let labels = dealt.labels();
         let (counts, room) = (self.edge_counts(), self.room(&dealt));
         self.check_room(&counts, &room)?;
         let mut keys = Vec::with_capacity(self.edges);
         for d in 0..counts.len() {
-            keys.extend(self.pairs_at(d, counts[d], room[d], &dealt, &labels));
+            keys.extend(self.pairs_at(threads, d, (counts[d], room[d]), &dealt, &labels));
         }
         keys.sort_unstable();
         let graph = undirected(self.nodes, &keys, Dropped::default())?;
@@ -230,7 +238,7 @@ impl Synthetic {
         let features = self.features(&labels)?;
         let labels = Labels::from(labels);
         let thirds = Sizes::Fraction { train: 1.0 / 3.0, validation: 1.0 / 3.0 };
-        let split = splits::draw(Self::SPLIT, thirds, false, &labels, self.seed)?;
+        let split = splits::draw(threads, Self::SPLIT, thirds, false, &labels, self.seed)?;
         let dataset = Dataset::new(self.to_string(), graph, Features::from(features), labels, vec![split])?;
         Ok(dataset.with_edge_column(Dataset::PROBABILITY, column)?)
     }

@@ -10,8 +10,7 @@ mod scale_free;
 use std::fmt;
 
 use edgepace_graph::random::{Purpose, Stream};
-use edgepace_graph::{Classes, Dataset, DenseFeatures};
-use rayon::prelude::*;
+use edgepace_graph::{Classes, Dataset, DenseFeatures, Threads};
 
 pub use blocks::Blocks;
 pub use circle::{Law, Synthetic};
@@ -58,11 +57,11 @@ impl Generator {
     ///
     /// # Errors
     /// Settings that no graph can have, as more edges than there are pairs of nodes.
-    pub fn dataset(&self) -> Result<Dataset, DataError> {
+    pub fn dataset(&self, threads: &Threads) -> Result<Dataset, DataError> {
         match self {
-            Generator::Synthetic(synthetic) => synthetic.dataset(),
-            Generator::Blocks(blocks) => blocks.dataset(),
-            Generator::ScaleFree(scale_free) => scale_free.dataset(),
+            Generator::Synthetic(synthetic) => synthetic.dataset(threads),
+            Generator::Blocks(blocks) => blocks.dataset(threads),
+            Generator::ScaleFree(scale_free) => scale_free.dataset(threads),
         }
     }
 }
@@ -81,8 +80,8 @@ impl fmt::Display for Generator {
 ///
 /// # Errors
 /// As [`Generator::parse`] and [`Generator::dataset`].
-pub fn generate(name: &str) -> Result<Option<Dataset>, DataError> {
-    Generator::parse(name)?.map(|generator| generator.dataset()).transpose()
+pub fn generate(threads: &Threads, name: &str) -> Result<Option<Dataset>, DataError> {
+    Generator::parse(name)?.map(|generator| generator.dataset(threads)).transpose()
 }
 
 /// Nodes in random order with classes dealt out in turn: class sizes differ by one at most, and ids tell nothing.
@@ -92,8 +91,9 @@ struct Dealt {
 }
 
 impl Dealt {
-    fn new(nodes: usize, classes: usize, seed: u64) -> Dealt {
-        Dealt { order: permutation(Stream::new(seed, Purpose::GeneratedNodes, 0), nodes), classes }
+    fn new(threads: &Threads, nodes: usize, classes: usize, seed: u64) -> Dealt {
+        let stream = Stream::new(seed, Purpose::GeneratedNodes, 0);
+        Dealt { order: permutation(threads, stream, nodes), classes }
     }
 
     /// How many nodes the class has.
@@ -116,7 +116,12 @@ impl Dealt {
 }
 
 /// Standard normal values around a standard normal centre per class.
-fn features(labels: &Classes, columns: usize, seed: u64) -> Result<DenseFeatures, DataError> {
+fn features(
+    threads: &Threads,
+    labels: &Classes,
+    columns: usize,
+    seed: u64,
+) -> Result<DenseFeatures, DataError> {
     let centres = Stream::new(seed, Purpose::GeneratedNodes, 1);
     let spread = Stream::new(seed, Purpose::GeneratedNodes, 2);
     let value = |position: usize| {
@@ -124,6 +129,6 @@ fn features(labels: &Classes, columns: usize, seed: u64) -> Result<DenseFeatures
         let class = labels.of()[node] as usize;
         (centres.normal((class * columns + column) as u64) + spread.normal(position as u64)) as f32
     };
-    let values = (0..labels.nodes() * columns).into_par_iter().map(value).collect();
+    let values = threads.map(labels.nodes() * columns, value);
     Ok(DenseFeatures::new(labels.nodes(), columns, values)?)
 }

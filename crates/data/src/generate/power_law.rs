@@ -66,7 +66,7 @@ mod tests {
         assert!((f64::from(times[0]) - ends.sqrt()).abs() < 150.0, "{}", times[0]);
         // Expected degrees at least x: as many as x^-1.5 says, between the cut at the top and the bottom.
         let above = |x: u32| times.iter().filter(|&&t| t >= x).count() as f64;
-        let slope = (above(500) / above(125)).ln() / 4_f64.ln();
+        let slope = libm::log(above(500) / above(125)) / libm::log(4.0);
         assert!((-1.8..-1.2).contains(&slope), "{slope}");
     }
 }

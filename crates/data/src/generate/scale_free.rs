@@ -8,7 +8,7 @@
 use std::fmt;
 
 use edgepace_graph::random::{Purpose, Stream};
-use edgepace_graph::{Dataset, Dropped, Features, Labels};
+use edgepace_graph::{Dataset, Dropped, Features, Labels, Threads};
 
 use super::blocks::too_dense;
 use super::power_law::PowerLaw;
@@ -56,22 +56,22 @@ impl ScaleFree {
     ///
     /// # Errors
     /// More edges than the model can draw.
-    pub fn dataset(&self) -> Result<Dataset, DataError> {
-        let dealt = Dealt::new(self.nodes, self.classes, self.seed);
+    pub fn dataset(&self, threads: &Threads) -> Result<Dataset, DataError> {
+        let dealt = Dealt::new(threads, self.nodes, self.classes, self.seed);
         let law = PowerLaw::new(self.nodes, self.exponent, 2.0 * self.edges.max(1) as f64);
         let stream = Stream::new(self.seed, Purpose::GeneratedEdges, 0);
         let draw = |position| {
             let [a, b, c, d] = stream.block(position);
             pair(dealt.order[law.rank(a, b)], dealt.order[law.rank(c, d)])
         };
-        let drawn = distinct(self.edges, draw).map_err(|reached| {
+        let drawn = distinct(threads, self.edges, draw).map_err(|reached| {
             too_dense("scale-free: edges", self.edges, &format!("{reached} edges"), self.edges)
         })?;
         let dropped = Dropped { duplicates: drawn.repeats, loops: drawn.nothing };
         let graph = undirected(self.nodes, &drawn.keys, dropped)?;
         drop(drawn);
         let labels = dealt.labels();
-        let features = Features::from(features(&labels, self.features, self.seed)?);
+        let features = Features::from(features(threads, &labels, self.features, self.seed)?);
         Ok(Dataset::new(self.to_string(), graph, features, Labels::from(labels), Vec::new())?)
     }
 }

@@ -12,7 +12,7 @@
 use std::io::{Read, Seek};
 use std::path::Path;
 
-use edgepace_graph::{Classes, Dataset, Labels, ManyLabels, Names, Split, UNLABELLED};
+use edgepace_graph::{Classes, Dataset, Labels, ManyLabels, Names, Split, Threads, UNLABELLED};
 
 use super::{Import, features, graph, stem, unlabelled};
 use crate::DataError;
@@ -50,20 +50,25 @@ pub(crate) const KEYS: Keys = Keys {
 /// an edge, so that one wrong number does not make a graph of billions.
 const NODES_PER_END: usize = 64;
 
-pub(crate) fn read(file: &Path, request: &Import) -> Result<Dataset, DataError> {
+pub(crate) fn read(threads: &Threads, file: &Path, request: &Import) -> Result<Dataset, DataError> {
     let size = std::fs::metadata(file).map_err(io_error("read", file))?.len();
-    read_npz(&mut Npz::open(file)?, size, request)
+    read_npz(threads, &mut Npz::open(file)?, size, request)
 }
 
 /// A file that is already in memory.
 pub(crate) fn read_bytes(file: &Path, bytes: &[u8]) -> Result<Dataset, DataError> {
-    read_npz(&mut Npz::from_bytes(file, bytes)?, bytes.len() as u64, &Import::file(file))
+    read_npz(&Threads::one(), &mut Npz::from_bytes(file, bytes)?, bytes.len() as u64, &Import::file(file))
 }
 
-fn read_npz<R: Read + Seek>(npz: &mut Npz<R>, size: u64, request: &Import) -> Result<Dataset, DataError> {
+fn read_npz<R: Read + Seek>(
+    threads: &Threads,
+    npz: &mut Npz<R>,
+    size: u64,
+    request: &Import,
+) -> Result<Dataset, DataError> {
     let name = request.name.clone().unwrap_or_else(|| stem(npz.file()));
     if npz.has("format") && npz.has("shape") {
-        return adjacency(npz, size, name, request);
+        return adjacency(threads, npz, size, name, request);
     }
     let first = |npz: &Npz<R>, keys: [&'static str; 2]| keys.into_iter().find(|key| npz.has(key));
     let Some(key) = first(npz, [KEYS.edges, "edges"]) else {
@@ -104,7 +109,7 @@ fn read_npz<R: Read + Seek>(npz: &mut Npz<R>, size: u64, request: &Import) -> Re
     }
     let wrong = |npz: &Npz<R>, error| graph_error(npz.file())(error);
     let (graph, columns) =
-        graph(nodes, &sources, &targets, directed, columns).map_err(|error| wrong(npz, error))?;
+        graph(threads, nodes, &sources, &targets, directed, columns).map_err(|error| wrong(npz, error))?;
     let features = features.map_or_else(|| features::degrees(&graph), Ok)?;
     let labels = labels.map_or_else(|| unlabelled(&graph).map(Labels::from), Ok)?;
     let splits = splits(npz, nodes)?;
@@ -205,6 +210,7 @@ fn splits<R: Read + Seek>(npz: &mut Npz<R>, nodes: usize) -> Result<Vec<Split>, 
 
 /// A square sparse matrix of SciPy: an entry in row i and column j is the edge i → j with that weight.
 fn adjacency<R: Read + Seek>(
+    threads: &Threads,
     npz: &mut Npz<R>,
     size: u64,
     name: String,
@@ -252,7 +258,7 @@ fn adjacency<R: Read + Seek>(
     let columns = if plain { Vec::new() } else { vec![(Dataset::WEIGHT.to_owned(), weights)] };
     let directed = request.directed.unwrap_or(false);
     let (graph, columns) =
-        graph(shape[0], &sources, &targets, directed, columns).map_err(graph_error(npz.file()))?;
+        graph(threads, shape[0], &sources, &targets, directed, columns).map_err(graph_error(npz.file()))?;
     let (features, labels) = (features::degrees(&graph)?, Labels::from(unlabelled(&graph)?));
     let mut dataset = Dataset::new(name, graph, features, labels, Vec::new())?;
     for (name, values) in columns {

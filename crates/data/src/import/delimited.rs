@@ -21,6 +21,7 @@ use std::io::{self, BufReader, Cursor, Read};
 use std::ops::ControlFlow;
 use std::path::Path;
 
+use edgepace_graph::Threads;
 use flate2::read::MultiGzDecoder;
 
 use self::blocks::{Blocks, in_order};
@@ -70,9 +71,10 @@ pub(crate) enum Column {
 /// Reads an edge list. With `ids` of a nodes table every other id is an error; otherwise the file's own ids count.
 ///
 /// `progress` hears how many bytes of the file were read so far. It starts anew when names or quotes turn up in a file
-/// that began without: the file is then read a second time, by a slower way. All threads of the rayon pool take part.
+/// that began without: the file is then read a second time, by a slower way. All threads take part.
 /// Memory: 8 bytes per edge, 4 more for its weight, the names, and a few blocks of text.
 pub(crate) fn read_edges(
+    threads: &Threads,
     file: &Path,
     options: &Delimited,
     ids: Option<Ids>,
@@ -81,11 +83,12 @@ pub(crate) fn read_edges(
     let open = || -> io::Result<Box<dyn Read + Send + '_>> {
         Ok(Box::new(Counted { reader: File::open(file)?, bytes: 0, progress }))
     };
-    Reader { file, open: &open, block: BLOCK }.read(options, ids)
+    Reader { threads, file, open: &open, block: BLOCK }.read(options, ids)
 }
 
 /// The same for bytes in memory; `file` is what messages call them.
 pub(crate) fn read_edges_from_bytes(
+    threads: &Threads,
     file: &Path,
     bytes: &[u8],
     block: usize,
@@ -93,7 +96,7 @@ pub(crate) fn read_edges_from_bytes(
     ids: Option<Ids>,
 ) -> Result<EdgeTable, DataError> {
     let open = || -> io::Result<Box<dyn Read + Send + '_>> { Ok(Box::new(bytes)) };
-    Reader { file, open: &open, block }.read(options, ids)
+    Reader { threads, file, open: &open, block }.read(options, ids)
 }
 
 /// Tells how much was read.
@@ -144,6 +147,7 @@ struct At {
 }
 
 struct Reader<'a> {
+    threads: &'a Threads,
     file: &'a Path,
     open: &'a (dyn Fn() -> io::Result<Box<dyn Read + Send + 'a>> + 'a),
     block: usize,
@@ -193,7 +197,7 @@ impl Reader<'_> {
     fn own(&self, layout: &Layout, edges: &mut Edges) -> Result<Result<Ids, At>, DataError> {
         let mut outcome = self.numbered(layout, &Numbers, edges)?;
         if outcome.is_ok() {
-            return Ok(Ok(number_or_name(&mut edges.sources, &mut edges.targets)));
+            return Ok(Ok(number_or_name(self.threads, &mut edges.sources, &mut edges.targets)));
         }
         let mut named = Named::default();
         if let Err(At { trouble: Trouble::Name, .. }) = outcome {
@@ -265,7 +269,8 @@ impl Reader<'_> {
                 .trouble
                 .map_or(ControlFlow::Continue(()), |trouble| ControlFlow::Break(At { line: lines, trouble }))
         };
-        let end = in_order(blocks, |text| parse(text, layout, ids), merge).map_err(self.io())?;
+        let end =
+            in_order(self.threads, blocks, |text| parse(text, layout, ids), merge).map_err(self.io())?;
         Ok(end.break_value().map_or(Ok(()), Err))
     }
 

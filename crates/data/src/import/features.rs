@@ -74,7 +74,7 @@ fn check_rows<R: Read + Seek>(npz: &Npz<R>, key: &str, rows: usize, limit: u64) 
 
 /// What is known of nodes without features: log(1 + degree), standardised over all nodes (0 when all are equal).
 pub(crate) fn degrees(graph: &Graph) -> Result<Features, DataError> {
-    let degrees = graph.offsets().windows(2).map(|row| ((row[1] - row[0]) as f64).ln_1p());
+    let degrees = graph.offsets().windows(2).map(|row| libm::log1p((row[1] - row[0]) as f64));
     let nodes = graph.nodes() as f64;
     let mean = degrees.clone().sum::<f64>() / nodes.max(1.0);
     let variance = degrees.clone().map(|value| (value - mean).powi(2)).sum::<f64>() / nodes.max(1.0);

@@ -5,11 +5,12 @@ use std::hash::{self, BuildHasher, RandomState};
 use std::io::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use edgepace_graph::Names;
-use rayon::prelude::*;
+use edgepace_graph::{Names, Threads};
 
 /// The largest number of nodes: a graph's own limit.
 pub(crate) const NODE_LIMIT: usize = u32::MAX as usize - 1;
+/// Ends of edges that a thread looks at in one go.
+const PIECE: usize = 1 << 16;
 
 /// Maps a file's node ids to numbers 0.. and back.
 #[derive(Debug)]
@@ -260,30 +261,36 @@ impl hash::Hasher for NumberHasher {
 /// A number is its node's number when at least half of the numbers from 0 to the largest one appear: so are ids that
 /// count from 0 or 1, also with gaps. Sparser numbers are names, which count in the order of their first appearance
 /// (source before target).
-pub(crate) fn number_or_name(sources: &mut [u32], targets: &mut [u32]) -> Ids {
-    match dense(sources, targets) {
+pub(crate) fn number_or_name(threads: &Threads, sources: &mut [u32], targets: &mut [u32]) -> Ids {
+    match dense(threads, sources, targets) {
         Some(nodes) => Ids::Numbers { nodes },
         None => Ids::Named(rename(sources, targets)),
     }
 }
 
 /// One more than the largest number, if at least half of the numbers below that appear.
-fn dense(sources: &[u32], targets: &[u32]) -> Option<usize> {
-    let largest = sources.par_iter().chain(targets).max();
-    let Some(&largest) = largest else { return Some(0) };
+fn dense(threads: &Threads, sources: &[u32], targets: &[u32]) -> Option<usize> {
+    let largest_of = |ends: &[u32]| {
+        let of_pieces = threads.map_pieces(ends.len(), PIECE, |piece| ends[piece].iter().copied().max());
+        of_pieces.into_iter().flatten().max()
+    };
+    let Some(largest) = largest_of(sources).max(largest_of(targets)) else { return Some(0) };
     let nodes = largest as usize + 1;
     // No more numbers than ends of edges can appear: what fails here needs no table, however large its numbers are.
     if nodes > 2 * (sources.len() + targets.len()) {
         return None;
     }
     let seen: Vec<AtomicU64> = (0..nodes.div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
-    sources.par_iter().chain(targets).for_each(|&number| {
+    let mark = |number: u32| {
         let (word, bit) = (&seen[number as usize / 64], 1 << (number % 64));
         // Most numbers were seen before, and to look is cheaper than to write.
         if word.load(Ordering::Relaxed) & bit == 0 {
             word.fetch_or(bit, Ordering::Relaxed);
         }
-    });
+    };
+    for ends in [sources, targets] {
+        threads.map_pieces(ends.len(), PIECE, |piece| ends[piece].iter().copied().for_each(mark));
+    }
     let distinct: usize = seen.into_iter().map(|word| word.into_inner().count_ones() as usize).sum();
     (distinct * 2 >= nodes).then_some(nodes)
 }
@@ -312,7 +319,7 @@ fn rename(sources: &mut [u32], targets: &mut [u32]) -> Named {
 pub(crate) fn names_or_numbers(named: Named, sources: &mut [u32], targets: &mut [u32]) -> Ids {
     let numbers: Option<Vec<u32>> = named.iter().map(parse_number).collect();
     let Some(numbers) = numbers else { return Ids::Named(named) };
-    let Some(nodes) = dense(&numbers, &[]) else { return Ids::Named(named) };
+    let Some(nodes) = dense(&Threads::one(), &numbers, &[]) else { return Ids::Named(named) };
     for end in sources.iter_mut().chain(targets) {
         *end = numbers[*end as usize];
     }
@@ -331,7 +338,7 @@ mod tests {
     fn numbers_stay_when_at_least_half_of_them_appear() {
         for (edges, nodes) in [(vec![], 0), (vec![(0, 1)], 2), (vec![(1, 3)], 4), (vec![(2, 1), (5, 3)], 6)] {
             let (mut sources, mut targets): (Vec<u32>, Vec<u32>) = edges.iter().copied().unzip();
-            let ids = number_or_name(&mut sources, &mut targets);
+            let ids = number_or_name(&Threads::one(), &mut sources, &mut targets);
             assert!(matches!(ids, Ids::Numbers { nodes: found } if found == nodes), "{edges:?}: {ids:?}");
             assert_eq!(sources.into_iter().zip(targets).collect::<Vec<_>>(), edges);
         }
@@ -340,7 +347,7 @@ mod tests {
     #[test]
     fn sparser_numbers_are_names_in_the_order_of_their_first_appearance() {
         let (mut sources, mut targets) = (vec![70, 5, 70], vec![5, 4_000_000_000, 70]);
-        let ids = number_or_name(&mut sources, &mut targets);
+        let ids = number_or_name(&Threads::one(), &mut sources, &mut targets);
         assert_eq!((sources, targets), (vec![0, 1, 0], vec![1, 2, 0]));
         assert_eq!(
             (ids.number(b"70"), ids.number(b"4000000000"), ids.number(b"6")),

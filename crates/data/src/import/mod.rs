@@ -33,7 +33,8 @@ mod table;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use edgepace_graph::{Classes, Dataset, Features, Graph, UNLABELLED};
+use edgepace_graph::{Classes, Dataset, Features, Graph, Threads, UNLABELLED};
+use serde::{Deserialize, Serialize};
 
 use self::delimited::{Column, Delimited, read_edges};
 use self::edges::EdgeTable;
@@ -54,7 +55,8 @@ pub(crate) use self::sidecar::Sidecar;
 pub type Progress<'a> = &'a (dyn Fn(u64, u64) + Sync);
 
 /// The format of a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Format {
     /// Comma-separated columns, perhaps gzipped.
@@ -97,7 +99,8 @@ impl Format {
 }
 
 /// Which columns of a table of nodes are features.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum FeatureColumns {
     /// Every column without another role whose first cell is a number; all its other cells must be numbers too.
     #[default]
@@ -109,7 +112,8 @@ pub enum FeatureColumns {
 }
 
 /// What the columns (in GraphML: the keys) of the files are called, where it is not the usual.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Columns {
     /// Edges: the source; `source`, or the first column. Here and for target and weight a number is a position from 0,
     /// unless the header is said to be there.
@@ -160,7 +164,8 @@ impl Default for Columns {
 }
 
 /// What to import.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Import {
     /// The edges; in GraphML and npz also the nodes.
     pub edges: PathBuf,
@@ -213,20 +218,21 @@ pub(crate) struct Parts {
 /// # Errors
 /// Files that cannot be read or hold something else than their format promises, with file, line and column; a format
 /// that is not known.
-pub fn import(request: &Import, progress: Progress<'_>) -> Result<Dataset, DataError> {
+pub fn import(threads: &Threads, request: &Import, progress: Progress<'_>) -> Result<Dataset, DataError> {
     let format = request.edges_format.map_or_else(|| Format::of(&request.edges), Ok)?;
     if format == Format::Arrays {
-        let dataset = arrays::read(&request.edges, request)?;
+        let dataset = arrays::read(threads, &request.edges, request)?;
         return replace_features(dataset, request);
     }
     let nodes = request.nodes.as_deref().map(|file| read_nodes(file, request)).transpose()?;
-    let parts = read_edge_file(format, nodes, request, progress)?;
-    join(parts, request)
+    let parts = read_edge_file(threads, format, nodes, request, progress)?;
+    join(threads, parts, request)
 }
 
 /// Edges as delimited text, read in blocks of so many bytes and thrown away.
 pub(crate) fn read_delimited_edges(file: &Path, bytes: &[u8], block: usize) -> Result<(), DataError> {
-    delimited::read_edges_from_bytes(file, bytes, block, &Delimited::default(), None).map(drop)
+    delimited::read_edges_from_bytes(&Threads::one(), file, bytes, block, &Delimited::default(), None)
+        .map(drop)
 }
 
 fn read_nodes(file: &Path, request: &Import) -> Result<NodeTable, DataError> {
@@ -250,6 +256,7 @@ fn without_parquet(file: &Path) -> DataError {
 }
 
 fn read_edge_file(
+    threads: &Threads,
     format: Format,
     mut nodes: Option<NodeTable>,
     request: &Import,
@@ -259,7 +266,7 @@ fn read_edge_file(
     // The ids go with the edges and come back with them.
     let ids = nodes.as_mut().map(|nodes| std::mem::replace(&mut nodes.ids, Ids::Numbers { nodes: 0 }));
     let (edges, values) = match format {
-        Format::Csv | Format::Tsv => read_delimited(format, ids, request, progress)?,
+        Format::Csv | Format::Tsv => read_delimited(threads, format, ids, request, progress)?,
         #[cfg(feature = "parquet")]
         Format::Parquet => parquet::read_edges(file, columns, ids)?,
         #[cfg(not(feature = "parquet"))]
@@ -277,6 +284,7 @@ fn read_edge_file(
 
 /// One pass for the edges with their weight, and one for each further column: they are few and rare.
 fn read_delimited(
+    threads: &Threads,
     format: Format,
     ids: Option<Ids>,
     request: &Import,
@@ -298,11 +306,11 @@ fn read_delimited(
     };
     let total = fs::metadata(&request.edges).map_or(0, |data| data.len());
     let progress = |done| progress(done, total);
-    let mut edges = read_edges(&request.edges, &layout, ids, &progress)?;
+    let mut edges = read_edges(threads, &request.edges, &layout, ids, &progress)?;
     let mut values = Vec::new();
     for name in &columns.edge_values {
         layout.weight = Some(Column::Name(name.clone()));
-        let again = read_edges(&request.edges, &layout, Some(edges.ids), &progress)?;
+        let again = read_edges(threads, &request.edges, &layout, Some(edges.ids), &progress)?;
         values.push((name.clone(), again.weights.unwrap_or_default()));
         edges.ids = again.ids;
     }
@@ -310,14 +318,15 @@ fn read_delimited(
 }
 
 /// Makes a dataset of what the files said.
-fn join(parts: Parts, request: &Import) -> Result<Dataset, DataError> {
+fn join(threads: &Threads, parts: Parts, request: &Import) -> Result<Dataset, DataError> {
     let wrong = |error| graph_error(&request.edges)(error);
     let Parts { edges, values, nodes, directed } = parts;
     let directed = request.directed.or(directed).unwrap_or(false);
     let count = edges.ids.nodes();
     let weights = edges.weights.map(|weights| (Dataset::WEIGHT.to_owned(), weights));
     let columns: EdgeValues = weights.into_iter().chain(values).collect();
-    let (graph, columns) = graph(count, &edges.sources, &edges.targets, directed, columns).map_err(wrong)?;
+    let (graph, columns) =
+        graph(threads, count, &edges.sources, &edges.targets, directed, columns).map_err(wrong)?;
     drop((edges.sources, edges.targets));
     let names = edges.ids.into_names();
     let name = request.name.clone().unwrap_or_else(|| stem(&request.edges));
@@ -355,6 +364,7 @@ type EdgeValues = Vec<(String, Vec<f32>)>;
 
 /// The graph, and values per listed edge as values per edge id.
 fn graph(
+    threads: &Threads,
     nodes: usize,
     sources: &[u32],
     targets: &[u32],
@@ -362,11 +372,11 @@ fn graph(
     columns: EdgeValues,
 ) -> Result<(Graph, EdgeValues), edgepace_graph::GraphError> {
     if columns.is_empty() {
-        let build = if directed { Graph::from_edges } else { Graph::undirected };
-        return Ok((build(nodes, sources, targets)?, columns));
+        let build = if directed { Graph::from_edges_on } else { Graph::undirected_on };
+        return Ok((build(threads, nodes, sources, targets)?, columns));
     }
-    let build = if directed { Graph::from_edges_traced } else { Graph::undirected_traced };
-    let traced = build(nodes, sources, targets)?;
+    let build = if directed { Graph::from_edges_traced_on } else { Graph::undirected_traced_on };
+    let traced = build(threads, nodes, sources, targets)?;
     let mut carried = Vec::new();
     for (name, values) in columns {
         carried.push((name, traced.carry(&values)?));

@@ -1,8 +1,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use edgepace_graph::{Dataset, Dropped, Features, Labels, edge_homophily};
-use rayon::prelude::*;
+use edgepace_graph::{Dataset, Dropped, Features, Labels, Threads, edge_homophily};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -121,9 +120,9 @@ impl Info {
     }
 }
 
-/// The digest of a section: SHA-256 of the SHA-256s of its blocks. All processors help.
-pub(super) fn digest(bytes: &[u8]) -> String {
-    let blocks: Vec<_> = bytes.par_chunks(BLOCK).map(Sha256::digest).collect();
+/// The digest of a section: SHA-256 of the SHA-256s of its blocks, which the threads share.
+pub(super) fn digest(threads: &Threads, bytes: &[u8]) -> String {
+    let blocks = threads.map_pieces(bytes.len(), BLOCK, |block| Sha256::digest(&bytes[block]));
     let mut hasher = Sha256::new();
     for block in blocks {
         hasher.update(block);

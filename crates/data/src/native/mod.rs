@@ -17,7 +17,7 @@
 //!
 //! `__metadata__` holds `format` (`edgepace-graph`), `version`, `info` ([`Info`] as JSON), `sections` (a digest per
 //! section, as JSON) and `header_sha256` (SHA-256 of the whole header with these 64 digits as zeros). The digest of a
-//! section is the SHA-256 of the SHA-256s of its blocks of 16 MiB, so that all processors can help.
+//! section is the SHA-256 of the SHA-256s of its blocks of 16 MiB, so that several threads can share the work.
 //!
 //! Files are little endian with 64-bit offsets; machines of another kind refuse them.
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use bytemuck::Pod;
 use edgepace_graph::{
     Buffer, Classes, Dataset, DenseFeatures, Dropped, Features, Graph, GraphError, Keeper, Labels,
-    ManyLabels, Names, SparseFeatures, Split,
+    ManyLabels, Names, SparseFeatures, Split, Threads,
 };
 #[cfg(unix)]
 use memmap2::UncheckedAdvice;
@@ -109,14 +109,14 @@ impl Native {
         self.map.len() as u64
     }
 
-    /// Reads the whole file and compares every section with its digest, with all processors.
+    /// Reads the whole file and compares every section with its digest; the threads share the work.
     ///
     /// # Errors
     /// The first section that is damaged.
-    pub fn verify(&self) -> Result<(), DataError> {
+    pub fn verify(&self, threads: &Threads) -> Result<(), DataError> {
         for name in self.header.offset_keys() {
             let range = self.header.info(&name).map_or(0..0, |tensor| self.range(tensor.data_offsets));
-            let found = digest(&self.map[range]);
+            let found = digest(threads, &self.map[range]);
             let expected = self.digests.get(&name).map_or("a digest in the header", String::as_str);
             if found != expected {
                 let place = Place::Part(name);
@@ -327,8 +327,9 @@ mod tests {
     fn features_that_rest_come_back_from_a_file_and_stay_in_memory() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.graph");
-        let dataset = generate("blocks:nodes=3000,edges=9000,features=8,seed=1").unwrap().unwrap();
-        save(&dataset, &path).unwrap();
+        let dataset =
+            generate(&Threads::one(), "blocks:nodes=3000,edges=9000,features=8,seed=1").unwrap().unwrap();
+        save(&Threads::one(), &dataset, &path).unwrap();
         let bytes = std::fs::read(&path).unwrap();
         for native in [Native::open(&path).unwrap(), Native::from_bytes(&path, &bytes).unwrap()] {
             let back = native.dataset().unwrap();

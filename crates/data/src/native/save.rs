@@ -1,15 +1,14 @@
 use std::io::Write as _;
 use std::path::Path;
 
-use edgepace_graph::{Dataset, Features, Labels, Names};
+use edgepace_graph::{Dataset, Features, Labels, Names, Threads, files};
 use safetensors::Dtype;
 use serde_json::{Map, Value, json};
 
 use super::header::{Digests, FORMAT, HEADER_BLANK, HEADER_KEY, Info, digest, header_digest};
 use super::{VERSION, open};
 use crate::DataError;
-use crate::atomic::write_file;
-use crate::error::{io_error, request_error};
+use crate::error::request_error;
 
 /// Writes a dataset to a native file, whole or not at all; a file of that name is replaced.
 ///
@@ -17,27 +16,29 @@ use crate::error::{io_error, request_error};
 ///
 /// # Errors
 /// A file that cannot be written, or a machine that is not little endian with 64 bits.
-pub fn save(dataset: &Dataset, path: &Path) -> Result<(), DataError> {
-    save_with_record(dataset, "", path)
+pub fn save(threads: &Threads, dataset: &Dataset, path: &Path) -> Result<(), DataError> {
+    save_with_record(threads, dataset, "", path)
 }
 
 /// As [`save`], with a word on where the dataset came from and what was done to it ([`Info::record`]).
 ///
 /// # Errors
 /// As [`save`].
-pub fn save_with_record(dataset: &Dataset, record: &str, path: &Path) -> Result<(), DataError> {
+pub fn save_with_record(
+    threads: &Threads,
+    dataset: &Dataset,
+    record: &str,
+    path: &Path,
+) -> Result<(), DataError> {
     open::check_machine(path)?;
     let sections = sections(dataset);
-    let header = header(&Info::of(dataset, record), &sections)?;
-    write_file(path, |file| {
-        let length = (header.len() as u64).to_le_bytes();
-        file.write_all(&length).map_err(io_error("write", path))?;
-        file.write_all(&header).map_err(io_error("write", path))?;
-        for section in &sections {
-            file.write_all(section.bytes).map_err(io_error("write", path))?;
-        }
-        Ok(())
-    })
+    let header = header(threads, &Info::of(dataset, record), &sections)?;
+    files::write_with(path, |file| {
+        file.write_all(&(header.len() as u64).to_le_bytes())?;
+        file.write_all(&header)?;
+        sections.iter().try_for_each(|section| file.write_all(section.bytes))
+    })?;
+    Ok(())
 }
 
 struct Section<'a> {
@@ -116,9 +117,9 @@ impl<'a> Sections<'a> {
 }
 
 /// The header, padded so that the sections start at a multiple of 8 bytes.
-fn header(info: &Info, sections: &[Section<'_>]) -> Result<Vec<u8>, DataError> {
+fn header(threads: &Threads, info: &Info, sections: &[Section<'_>]) -> Result<Vec<u8>, DataError> {
     let digests: Digests =
-        sections.iter().map(|section| (section.name.clone(), digest(section.bytes))).collect();
+        sections.iter().map(|section| (section.name.clone(), digest(threads, section.bytes))).collect();
     let broken =
         |error: serde_json::Error| request_error("dataset", error.to_string(), "text that JSON can hold");
     let mut header = Map::new();

@@ -1,8 +1,7 @@
 //! Noise in features.
 
 use edgepace_graph::random::{Purpose, Stream};
-use edgepace_graph::{Dataset, DenseFeatures, Features, SparseFeatures};
-use rayon::prelude::*;
+use edgepace_graph::{Dataset, DenseFeatures, Features, SparseFeatures, Threads};
 use rustc_hash::FxHashSet;
 
 use super::stream;
@@ -10,21 +9,31 @@ use crate::draw::choose;
 use crate::{DataError, error::request_error};
 
 /// See [`Noise::perturb`](super::Noise::perturb).
-pub(super) fn perturb(dataset: Dataset, amount: f64, seed: u64) -> Result<Dataset, DataError> {
+pub(super) fn perturb(
+    threads: &Threads,
+    dataset: Dataset,
+    amount: f64,
+    seed: u64,
+) -> Result<Dataset, DataError> {
     let noise = stream(seed, Purpose::PerturbedFeatures, 0);
     let features = match &**dataset.features() {
-        Features::Dense(dense) => Features::from(shake(dense, amount, noise)?),
+        Features::Dense(dense) => Features::from(shake(threads, dense, amount, noise)?),
         Features::Sparse(_) if amount > 1.0 => {
             let expected = "a share from 0 to 1: these features are sparse, and their values are moved";
             return Err(request_error("noise: perturb", amount.to_string(), expected));
         }
-        Features::Sparse(sparse) => Features::from(scatter(sparse, amount, noise)?),
+        Features::Sparse(sparse) => Features::from(scatter(threads, sparse, amount, noise)?),
     };
     Ok(dataset.with_features(features)?)
 }
 
 /// Adds normal noise of `amount` standard deviations of each column.
-fn shake(dense: &DenseFeatures, amount: f64, noise: Stream) -> Result<DenseFeatures, DataError> {
+fn shake(
+    threads: &Threads,
+    dense: &DenseFeatures,
+    amount: f64,
+    noise: Stream,
+) -> Result<DenseFeatures, DataError> {
     let (rows, cols) = (dense.rows(), dense.cols());
     // One after the other, so that the sums are the same everywhere.
     let mut means = vec![0.0_f64; cols];
@@ -40,15 +49,21 @@ fn shake(dense: &DenseFeatures, amount: f64, noise: Stream) -> Result<DenseFeatu
     for deviation in &mut deviations {
         *deviation = deviation.sqrt();
     }
-    let shaken = |(position, &value): (usize, &f32)| {
-        (f64::from(value) + amount * deviations[position % cols] * noise.normal(position as u64)) as f32
+    let shaken = |position: usize| {
+        let value = f64::from(dense.values()[position]);
+        (value + amount * deviations[position % cols] * noise.normal(position as u64)) as f32
     };
-    let values = dense.values().par_iter().enumerate().map(shaken).collect();
+    let values = threads.map(dense.values().len(), shaken);
     Ok(DenseFeatures::new(rows, cols, values)?)
 }
 
 /// Moves `share` of the values of each row to columns where the row has none, as far as there are such columns.
-fn scatter(sparse: &SparseFeatures, share: f64, noise: Stream) -> Result<SparseFeatures, DataError> {
+fn scatter(
+    threads: &Threads,
+    sparse: &SparseFeatures,
+    share: f64,
+    noise: Stream,
+) -> Result<SparseFeatures, DataError> {
     let cols = sparse.cols();
     let scattered = |row: usize| {
         let range = sparse.offsets()[row]..sparse.offsets()[row + 1];
@@ -65,7 +80,7 @@ fn scatter(sparse: &SparseFeatures, share: f64, noise: Stream) -> Result<SparseF
         entries.sort_unstable_by_key(|entry| entry.0);
         entries
     };
-    let rows: Vec<Vec<(u32, f32)>> = (0..sparse.rows()).into_par_iter().map(scattered).collect();
+    let rows: Vec<Vec<(u32, f32)>> = threads.map(sparse.rows(), scattered);
     let (columns, values) = rows.into_iter().flatten().unzip();
     Ok(SparseFeatures::new(sparse.rows(), cols, sparse.offsets().to_vec(), columns, values)?)
 }
@@ -74,7 +89,7 @@ fn scatter(sparse: &SparseFeatures, share: f64, noise: Stream) -> Result<SparseF
 fn free_columns(own: &[u32], cols: usize, count: usize, noise: Stream) -> Vec<u32> {
     if 2 * (own.len() + count) > cols {
         let free: Vec<u32> = (0..cols as u32).filter(|column| own.binary_search(column).is_err()).collect();
-        let order = crate::draw::permutation(noise, free.len());
+        let order = crate::draw::permutation(&Threads::one(), noise, free.len());
         return order.into_iter().take(count).map(|place| free[place as usize]).collect();
     }
     // At least half of all draws are new.

@@ -1,8 +1,7 @@
 //! The edges of a graph while noise removes some and adds others.
 
 use edgepace_graph::random::Stream;
-use edgepace_graph::{Dataset, Dropped, Graph};
-use rayon::prelude::*;
+use edgepace_graph::{Dataset, Dropped, Graph, Threads};
 
 use crate::draw::{choose, two_below, uniform};
 use crate::pairs::{ends, forward_edges, key, undirected};
@@ -67,6 +66,7 @@ impl<'a> Links<'a> {
     /// `pairs` is how many unordered pairs `may_come`, edges or not.
     pub(super) fn connect(
         &mut self,
+        threads: &Threads,
         field: &str,
         count: usize,
         stream: Stream,
@@ -117,18 +117,23 @@ impl<'a> Links<'a> {
             let free = &free;
             (0..nodes).flat_map(|target| free(target).map(move |source| key(source, target))).collect()
         };
-        let keys = uniform(stream, count, available, draw, all_free);
+        let keys = uniform(threads, stream, count, available, draw, all_free);
         self.list.extend(keys.into_iter().map(|key| (key, ADDED)));
-        self.list.par_sort_unstable();
+        threads.sort(&mut self.list);
         Ok(())
     }
 
     /// The dataset over these links. Edge columns follow; with `mark`, added edges are marked in [`Dataset::FAKE`].
-    pub(super) fn into_dataset(self, dataset: Dataset, mark: bool) -> Result<Dataset, DataError> {
+    pub(super) fn into_dataset(
+        self,
+        threads: &Threads,
+        dataset: Dataset,
+        mark: bool,
+    ) -> Result<Dataset, DataError> {
         let nodes = self.original.nodes();
         let graph = if self.directed {
             let (sources, targets): (Vec<u32>, Vec<u32>) = self.list.iter().map(|link| ends(link.0)).unzip();
-            Graph::from_edges(nodes, &sources, &targets)?
+            Graph::from_edges_on(threads, nodes, &sources, &targets)?
         } else {
             let keys: Vec<u64> = self.list.iter().map(|link| link.0).collect();
             undirected(nodes, &keys, Dropped::default())?

@@ -12,7 +12,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use edgepace_graph::random::{Purpose, Stream};
-use edgepace_graph::{Classes, Dataset, Labels};
+use edgepace_graph::{Classes, Dataset, Labels, Threads};
 
 use crate::spec::Spec;
 use crate::{DataError, error::request_error};
@@ -64,21 +64,30 @@ impl Noise {
     /// # Errors
     /// Not enough edges to remove or pairs to join, `flip` without a split, `flip` or `dice` without one class per
     /// node, or a share of sparse features above 1.
-    pub fn apply(&self, dataset: Dataset, split: Option<&str>, seed: u64) -> Result<Dataset, DataError> {
+    pub fn apply(
+        &self,
+        threads: &Threads,
+        dataset: Dataset,
+        split: Option<&str>,
+        seed: u64,
+    ) -> Result<Dataset, DataError> {
         if self.is_none() {
             return Ok(dataset);
         }
         let name = format!("{}+{}", dataset.name(), self.record(seed));
         let seed = self.seed.unwrap_or(seed);
-        let dataset = self.structure(dataset, seed)?;
+        let dataset = self.structure(threads, dataset, seed)?;
         let dataset = if self.flip > 0.0 { labels::flip(dataset, self.flip, split, seed)? } else { dataset };
-        let dataset =
-            if self.perturb > 0.0 { features::perturb(dataset, self.perturb, seed)? } else { dataset };
+        let dataset = if self.perturb > 0.0 {
+            features::perturb(threads, dataset, self.perturb, seed)?
+        } else {
+            dataset
+        };
         Ok(dataset.renamed(name))
     }
 
     /// Everything that is done to edges.
-    fn structure(&self, dataset: Dataset, seed: u64) -> Result<Dataset, DataError> {
+    fn structure(&self, threads: &Threads, dataset: Dataset, seed: u64) -> Result<Dataset, DataError> {
         if [self.delete, self.dice, self.fake] == [0.0; 3] {
             return Ok(dataset);
         }
@@ -104,6 +113,7 @@ impl Noise {
             links.delete("noise: dice", inside, stream(seed, Purpose::DeletedEdges, 1), within)?;
             let pairs = labels::pairs_across(classes);
             links.connect(
+                threads,
                 "noise: dice",
                 budget - inside,
                 stream(seed, Purpose::FakeEdges, 1),
@@ -114,6 +124,7 @@ impl Noise {
         if self.fake > 0.0 {
             let pairs = crate::pairs::pairs_of(graph.nodes());
             links.connect(
+                threads,
                 "noise: fake",
                 amount(self.fake),
                 stream(seed, Purpose::FakeEdges, 0),
@@ -122,7 +133,7 @@ impl Noise {
             )?;
         }
         let mark = self.fake > 0.0 || self.dice > 0.0;
-        links.into_dataset(dataset, mark)
+        links.into_dataset(threads, dataset, mark)
     }
 }
 

@@ -13,7 +13,7 @@ mod tests;
 use std::io::BufRead;
 use std::path::Path;
 
-use edgepace_graph::{Classes, Dataset, Features, Graph, Labels, Split};
+use edgepace_graph::{Classes, Dataset, Features, Graph, Labels, Split, Threads};
 
 use super::npz::Npz;
 use super::parts::{RowBuilder, classes, masked_split};
@@ -36,7 +36,7 @@ pub(crate) enum Style {
 
 /// Reads one set (`actor` means `film`) from the folder that has `new_data` and `splits`. The dataset has the set's name,
 /// its splits are called `geom:0` to `geom:9`.
-pub(crate) fn read(folder: &Path, set: &str) -> Result<Dataset, DataError> {
+pub(crate) fn read(threads: &Threads, folder: &Path, set: &str) -> Result<Dataset, DataError> {
     let files = if set == "actor" { FILM } else { set };
     let own = folder.join("new_data").join(files);
     let nodes_file = own.join("out1_node_feature_label.txt");
@@ -52,7 +52,7 @@ pub(crate) fn read(folder: &Path, set: &str) -> Result<Dataset, DataError> {
     let style = if files == FILM { Style::Columns } else { Style::Values };
     let (features, labels) = read_nodes(Lines::open(&nodes_file)?, style)?;
     let nodes = labels.nodes();
-    let graph = read_edges(Lines::open(&own.join("out1_graph_edges.txt"))?, nodes)?;
+    let graph = read_edges(threads, Lines::open(&own.join("out1_graph_edges.txt"))?, nodes)?;
     let split = |number| {
         let file = folder.join("splits").join(format!("{files}_split_0.6_0.2_{number}.npz"));
         read_split(&file, format!("geom:{number}"), nodes)
@@ -84,7 +84,11 @@ pub(crate) fn read_nodes(
 }
 
 /// The graph of the lines of an edge file.
-pub(crate) fn read_edges(mut lines: Lines<impl BufRead>, nodes: usize) -> Result<Graph, DataError> {
+pub(crate) fn read_edges(
+    threads: &Threads,
+    mut lines: Lines<impl BufRead>,
+    nodes: usize,
+) -> Result<Graph, DataError> {
     lines.next()?;
     let (mut a, mut b) = (Vec::new(), Vec::new());
     while let Some(line) = lines.next()? {
@@ -92,7 +96,7 @@ pub(crate) fn read_edges(mut lines: Lines<impl BufRead>, nodes: usize) -> Result
         a.push(line.id(from, nodes, "nodes")?);
         b.push(line.id(to, nodes, "nodes")?);
     }
-    Graph::undirected(nodes, &a, &b).map_err(graph_error(lines.file()))
+    Graph::undirected_on(threads, nodes, &a, &b).map_err(graph_error(lines.file()))
 }
 
 fn read_split(file: &Path, name: String, nodes: usize) -> Result<Split, DataError> {

@@ -13,7 +13,7 @@ mod tests;
 use std::io::{Read, Seek};
 use std::path::Path;
 
-use edgepace_graph::{Dataset, Graph};
+use edgepace_graph::{Dataset, Graph, Threads};
 
 use super::npz::{Compressed, Npz};
 use super::parts::classes;
@@ -25,12 +25,16 @@ const ADJACENCY: [&str; 2] = ["adj_", "adj_matrix."];
 const ATTRIBUTES: [&str; 2] = ["attr_", "attr_matrix."];
 
 /// Reads a file; the dataset gets the given name.
-pub(crate) fn read(file: &Path, name: &str) -> Result<Dataset, DataError> {
-    read_from(&mut Npz::open(file)?, name)
+pub(crate) fn read(threads: &Threads, file: &Path, name: &str) -> Result<Dataset, DataError> {
+    read_from(threads, &mut Npz::open(file)?, name)
 }
 
 /// As [`read`], of a file that is open.
-pub(crate) fn read_from<R: Read + Seek>(npz: &mut Npz<R>, name: &str) -> Result<Dataset, DataError> {
+pub(crate) fn read_from<R: Read + Seek>(
+    threads: &Threads,
+    npz: &mut Npz<R>,
+    name: &str,
+) -> Result<Dataset, DataError> {
     let file = npz.file().to_owned();
     let labels = classes(&file, "labels", npz.ids("labels", &[None])?.values)?;
     let nodes = labels.nodes();
@@ -46,8 +50,8 @@ pub(crate) fn read_from<R: Read + Seek>(npz: &mut Npz<R>, name: &str) -> Result<
         ));
     }
     let adjacency = Compressed::read(npz, prefix, nodes, nodes)?;
-    let graph =
-        Graph::undirected(nodes, &adjacency.lines(), &adjacency.indices).map_err(graph_error(&file))?;
+    let graph = Graph::undirected_on(threads, nodes, &adjacency.lines(), &adjacency.indices)
+        .map_err(graph_error(&file))?;
     drop(adjacency);
 
     let features = read_attributes(npz, nodes)?;

@@ -11,7 +11,7 @@ mod tests;
 use std::io::{Read, Seek};
 use std::path::Path;
 
-use edgepace_graph::{Dataset, Graph, Labels, Split};
+use edgepace_graph::{Dataset, Graph, Labels, Split, Threads};
 
 use super::npz::{Array, Npz};
 use super::parts::{classes, compact, masked_split};
@@ -19,19 +19,23 @@ use crate::DataError;
 use crate::error::graph_error;
 
 /// Reads a file; the dataset gets the given name. Its splits are called `geom:0`, `geom:1` and so on.
-pub(crate) fn read(file: &Path, name: &str) -> Result<Dataset, DataError> {
-    read_from(&mut Npz::open(file)?, name)
+pub(crate) fn read(threads: &Threads, file: &Path, name: &str) -> Result<Dataset, DataError> {
+    read_from(threads, &mut Npz::open(file)?, name)
 }
 
 /// As [`read`], of a file that is open.
-pub(crate) fn read_from<R: Read + Seek>(npz: &mut Npz<R>, name: &str) -> Result<Dataset, DataError> {
+pub(crate) fn read_from<R: Read + Seek>(
+    threads: &Threads,
+    npz: &mut Npz<R>,
+    name: &str,
+) -> Result<Dataset, DataError> {
     let file = npz.file().to_owned();
     let labels = classes(&file, "node_labels", npz.ids("node_labels", &[None])?.values)?;
     let nodes = labels.nodes();
 
     let edges = npz.ids_below("edges", &[None, Some(2)], nodes, "nodes")?.values;
     let (a, b): (Vec<u32>, Vec<u32>) = edges.as_chunks::<2>().0.iter().map(|&[a, b]| (a, b)).unzip();
-    let graph = Graph::undirected(nodes, &a, &b).map_err(graph_error(&file))?;
+    let graph = Graph::undirected_on(threads, nodes, &a, &b).map_err(graph_error(&file))?;
 
     let values = npz.floats("node_features", &[Some(nodes), None])?;
     let features = compact(nodes, values.shape[1], values.values).map_err(graph_error(&file))?;

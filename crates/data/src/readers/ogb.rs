@@ -14,7 +14,7 @@ mod tests;
 
 use std::path::Path;
 
-use edgepace_graph::{Dataset, Features, Graph, Split};
+use edgepace_graph::{Dataset, Features, Graph, Split, Threads};
 
 use self::csv::{EdgeMeans, count, ids, pairs};
 pub(crate) use self::csv::{matrix, node_labels};
@@ -28,7 +28,7 @@ const CLASSES: [(&str, usize); 2] = [("arxiv", 40), ("products", 47)];
 
 /// Reads a set from the folder that has `raw` and `split`; the dataset gets the given name, its splits that of their
 /// scheme: `time` for ogbn-arxiv, `species` for ogbn-proteins.
-pub(crate) fn read(folder: &Path, name: &str) -> Result<Dataset, DataError> {
+pub(crate) fn read(threads: &Threads, folder: &Path, name: &str) -> Result<Dataset, DataError> {
     let raw = folder.join("raw");
     let open = |file: &str| GzLines::open_gz(&raw.join(file));
     // OGB itself writes both ogbn-arxiv and ogbn_arxiv.
@@ -48,7 +48,8 @@ pub(crate) fn read(folder: &Path, name: &str) -> Result<Dataset, DataError> {
         let (a, b) = pairs(edge_lines, nodes, edges, |from, to| means.add(from, to))?;
         (a, b, means.finish()?)
     };
-    let graph = Graph::undirected(nodes, &a, &b).map_err(graph_error(&raw.join("edge.csv.gz")))?;
+    let graph =
+        Graph::undirected_on(threads, nodes, &a, &b).map_err(graph_error(&raw.join("edge.csv.gz")))?;
     drop((a, b));
     let splits = read_splits(&folder.join("split"), nodes)?;
     Dataset::new(name, graph, features, labels, splits).map_err(graph_error(folder))

@@ -21,7 +21,7 @@ mod tests;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use edgepace_graph::{Classes, Dataset, Features, Graph, Labels, SparseFeatures, Split};
+use edgepace_graph::{Classes, Dataset, Features, Graph, Labels, SparseFeatures, Split, Threads};
 
 use super::pickle::{Matrix, Pickle};
 use crate::DataError;
@@ -45,8 +45,8 @@ struct Part {
 ///
 /// # Errors
 /// A missing file, one that is not what its part must be, or files that do not fit each other.
-pub(crate) fn read(folder: &Path, set: &str) -> Result<Dataset, DataError> {
-    assemble(set, |part| {
+pub(crate) fn read(threads: &Threads, folder: &Path, set: &str) -> Result<Dataset, DataError> {
+    assemble(threads, set, |part| {
         let file = folder.join(format!("ind.{set}.{part}"));
         let bytes = fs::read(&file).map_err(io_error("read", &file))?;
         Ok(Part { file, bytes })
@@ -57,17 +57,21 @@ pub(crate) fn read(folder: &Path, set: &str) -> Result<Dataset, DataError> {
 /// test.index.
 pub(crate) fn from_pieces(pieces: [&[u8]; 8]) -> Result<Dataset, DataError> {
     const PARTS: [&str; 8] = ["x", "y", "tx", "ty", "allx", "ally", "graph", "test.index"];
-    assemble("pieces", |part| {
+    assemble(&Threads::one(), "pieces", |part| {
         let piece = PARTS.iter().position(|own| *own == part).map_or(&[][..], |position| pieces[position]);
         Ok(Part { file: format!("ind.pieces.{part}").into(), bytes: piece.to_vec() })
     })
 }
 
-fn assemble(set: &str, part: impl Fn(&str) -> Result<Part, DataError>) -> Result<Dataset, DataError> {
+fn assemble(
+    threads: &Threads,
+    set: &str,
+    part: impl Fn(&str) -> Result<Part, DataError>,
+) -> Result<Dataset, DataError> {
     let part_graph = part("graph")?;
     let adjacency = part_graph.pickle()?.adjacency()?;
     let nodes = adjacency.nodes;
-    let graph = Graph::from_edges(nodes, &adjacency.sources, &adjacency.targets)
+    let graph = Graph::from_edges_on(threads, nodes, &adjacency.sources, &adjacency.targets)
         .map_err(graph_error(&part_graph.file))?;
     drop(adjacency);
 

@@ -4,7 +4,7 @@ use edgepace_data::import::{Import, import};
 use edgepace_data::native::{Native, save};
 use edgepace_graph::{
     Classes, Dataset, DenseFeatures, Features, Graph, Labels, ManyLabels, Names, SparseFeatures, Split,
-    UNLABELLED,
+    Threads, UNLABELLED,
 };
 use proptest::prelude::*;
 
@@ -18,7 +18,7 @@ fn there_and_back(dataset: &Dataset, format: Format) -> Result<Dataset, DataErro
         Format::Npz => Import { name: Some(dataset.name().to_owned()), ..Import::file(&files[0]) },
         _ => Import::folder(folder.path())?,
     };
-    import(&request, &|_, _| {})
+    import(&Threads::one(), &request, &|_, _| {})
 }
 
 fn assert_same(back: &Dataset, dataset: &Dataset) {
@@ -139,9 +139,9 @@ proptest! {
         }
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.graph");
-        save(&dataset, &path).unwrap();
+        save(&Threads::one(), &dataset, &path).unwrap();
         let native = Native::open(&path).unwrap();
-        native.verify().unwrap();
+        native.verify(&Threads::one()).unwrap();
         prop_assert_eq!(native.dataset().unwrap(), dataset);
     }
 }

@@ -2,11 +2,11 @@
 
 use edgepace_data::generate::{Blocks, Law, ScaleFree, Synthetic};
 use edgepace_data::{Generator, generate};
-use edgepace_graph::{Classes, Dataset, Graph, Labels, edge_homophily};
+use edgepace_graph::{Classes, Dataset, Graph, Labels, Threads, edge_homophily};
 use proptest::prelude::*;
 
 pub(crate) fn made(name: &str) -> Dataset {
-    generate(name).unwrap().expect("the name of a generator")
+    generate(&Threads::one(), name).unwrap().expect("the name of a generator")
 }
 
 pub(crate) fn classes(dataset: &Dataset) -> &Classes {
@@ -19,7 +19,9 @@ pub(crate) fn classes(dataset: &Dataset) -> &Classes {
 fn refusal(name: &str) -> String {
     match Generator::parse(name) {
         Err(error) => error.to_string(),
-        Ok(generator) => generator.expect("the name of a generator").dataset().unwrap_err().to_string(),
+        Ok(generator) => {
+            generator.expect("the name of a generator").dataset(&Threads::one()).unwrap_err().to_string()
+        }
     }
 }
 
@@ -39,7 +41,7 @@ fn edges_of_every_distance_have_their_expected_share() {
         for tenths in 1..=9 {
             let homophily = f64::from(tenths) / 10.0;
             let synthetic = Synthetic { homophily, law, seed: tenths as u64, ..Synthetic::default() };
-            let dataset = synthetic.dataset().unwrap();
+            let dataset = synthetic.dataset(&Threads::one()).unwrap();
             let (graph, classes) = (dataset.graph(), classes(&dataset));
             let measured = edge_homophily(graph, classes).unwrap();
             assert!((measured - homophily).abs() <= 0.01 * homophily, "{synthetic}: {measured}");
@@ -133,9 +135,9 @@ fn a_description_makes_the_same_bits_everywhere() {
         "b9ae4e59f87ac69a3b5f867063949cec30a6881c103d2555aa66b02136cb3859",
     ];
     for threads in [1, 2, 8] {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        let checksums = pool.install(|| names.map(|name| made(name).checksum()));
-        assert_eq!(checksums, committed, "{threads} threads");
+        let threads = Threads::new(threads).unwrap();
+        let checksums = names.map(|name| generate(&threads, name).unwrap().unwrap().checksum());
+        assert_eq!(checksums, committed, "{} threads", threads.count());
     }
     for (name, checksum) in names.iter().zip(committed) {
         assert_ne!(made(&name.replace("seed=", "seed=1")).checksum(), checksum);
@@ -192,7 +194,7 @@ fn blocks_have_exact_edges_homophily_and_hubs() {
         features: 3,
         seed: 5,
     };
-    let dataset = blocks.dataset().unwrap();
+    let dataset = blocks.dataset(&Threads::one()).unwrap();
     let graph = dataset.graph();
     assert_eq!((graph.edges(), dataset.features().cols()), (400_000, 3));
     assert_eq!(edge_homophily(graph, classes(&dataset)), Some(0.65));
@@ -207,7 +209,7 @@ fn blocks_have_exact_edges_homophily_and_hubs() {
 fn scale_free_degrees_fall_by_their_power() {
     let scale_free =
         ScaleFree { nodes: 100_000, edges: 500_000, classes: 4, exponent: 2.5, features: 2, seed: 0 };
-    let dataset = scale_free.dataset().unwrap();
+    let dataset = scale_free.dataset(&Threads::one()).unwrap();
     let graph = dataset.graph();
     assert_eq!(graph.edges(), 1_000_000);
     assert!(same_edges(graph, &rebuilt(graph)));
@@ -251,7 +253,7 @@ proptest! {
     ) {
         let classes_wanted = classes.min(nodes);
         let base = Synthetic { nodes, edges, homophily, seed, law, classes: classes_wanted, ..Synthetic::default() };
-        if let Ok(dataset) = base.dataset() {
+        if let Ok(dataset) = base.dataset(&Threads::one()) {
             let graph = dataset.graph();
             prop_assert_eq!(graph.edges(), 2 * edges);
             prop_assert!(same_edges(graph, &rebuilt(graph)));

@@ -3,14 +3,14 @@ use std::path::{Path, PathBuf};
 
 use edgepace_data::DataError;
 use edgepace_data::import::{Columns, FeatureColumns, Format, Import, import};
-use edgepace_graph::{Dataset, Features, Labels, UNLABELLED};
+use edgepace_graph::{Dataset, Features, Labels, Threads, UNLABELLED};
 
 fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)
 }
 
 fn run(request: &Import) -> Result<Dataset, DataError> {
-    import(request, &|_, _| {})
+    import(&Threads::one(), request, &|_, _| {})
 }
 
 fn file(name: &str) -> Dataset {

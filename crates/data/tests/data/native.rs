@@ -3,12 +3,12 @@ use std::path::Path;
 
 use edgepace_data::Native;
 use edgepace_data::native::{save, save_with_record};
-use edgepace_graph::Dataset;
+use edgepace_graph::{Dataset, Threads};
 
 use crate::samples;
 
 fn saved(dataset: &Dataset, path: &Path) -> Vec<u8> {
-    save(dataset, path).unwrap();
+    save(&Threads::one(), dataset, path).unwrap();
     fs::read(path).unwrap()
 }
 
@@ -22,9 +22,9 @@ fn a_dataset_comes_back_as_it_was_saved() {
     let folder = tempfile::tempdir().unwrap();
     for dataset in samples::all() {
         let path = folder.path().join("a.graph");
-        save(&dataset, &path).unwrap();
+        save(&Threads::one(), &dataset, &path).unwrap();
         let native = Native::open(&path).unwrap();
-        native.verify().unwrap();
+        native.verify(&Threads::one()).unwrap();
         let back = native.dataset().unwrap();
         drop(native);
         assert_eq!(back, dataset);
@@ -45,7 +45,7 @@ fn the_header_alone_tells_what_is_in_the_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.graph");
     let dataset = samples::citations();
-    save_with_record(&dataset, "half of the edges are fake", &path).unwrap();
+    save_with_record(&Threads::one(), &dataset, "half of the edges are fake", &path).unwrap();
     let native = Native::open(&path).unwrap();
     let info = native.info();
     assert_eq!((info.nodes, info.edges, info.undirected), (5, 8, true));
@@ -79,7 +79,7 @@ fn a_flipped_bit_is_found_wherever_it_is() {
         let mut damaged = bytes.clone();
         damaged[byte] ^= 1 << (byte % 8);
         fs::write(&path, &damaged).unwrap();
-        let found = Native::open(&path).and_then(|native| native.verify());
+        let found = Native::open(&path).and_then(|native| native.verify(&Threads::one()));
         assert!(found.is_err(), "byte {byte} of {} was changed and nobody noticed", bytes.len());
     }
 }
@@ -91,7 +91,7 @@ fn a_flipped_bit_in_the_data_names_its_section() {
     let mut bytes = saved(&samples::citations(), &path);
     *bytes.last_mut().unwrap() ^= 1;
     fs::write(&path, &bytes).unwrap();
-    let error = Native::open(&path).unwrap().verify().unwrap_err().to_string();
+    let error = Native::open(&path).unwrap().verify(&Threads::one()).unwrap_err().to_string();
     assert!(error.contains("`class_names.bytes`") && error.contains("damaged"), "{error}");
 }
 

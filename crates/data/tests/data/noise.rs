@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use edgepace_data::{DataError, Noise};
 use edgepace_graph::{
-    Classes, Dataset, DenseFeatures, Features, Graph, Labels, SparseFeatures, Split, UNLABELLED,
+    Classes, Dataset, DenseFeatures, Features, Graph, Labels, SparseFeatures, Split, Threads, UNLABELLED,
 };
 use proptest::prelude::*;
 
@@ -15,7 +15,7 @@ fn synthetic() -> Dataset {
 }
 
 fn noisy(dataset: &Dataset, noise: &str, seed: u64) -> Result<Dataset, DataError> {
-    noise.parse::<Noise>()?.apply(dataset.clone(), Some("thirds"), seed)
+    noise.parse::<Noise>()?.apply(&Threads::one(), dataset.clone(), Some("thirds"), seed)
 }
 
 fn refusal(dataset: &Dataset, noise: &str) -> String {
@@ -139,9 +139,9 @@ fn flips_touch_training_labels_only_and_always_change_them() {
     assert_eq!(targets, (1..10).collect());
 
     let noise: Noise = "flip=0.4".parse().unwrap();
-    let message = noise.apply(clean.clone(), None, 0).unwrap_err().to_string();
+    let message = noise.apply(&Threads::one(), clean.clone(), None, 0).unwrap_err().to_string();
     assert!(message.contains("a split beside it"), "{message}");
-    let message = noise.apply(clean, Some("halves"), 0).unwrap_err().to_string();
+    let message = noise.apply(&Threads::one(), clean, Some("halves"), 0).unwrap_err().to_string();
     assert!(message.contains("which has thirds"), "{message}");
 }
 
@@ -200,11 +200,13 @@ fn noise_is_the_same_everywhere_and_differs_by_seed() {
     let clean = synthetic();
     let noise = "fake=1,delete=0.1,dice=0.2,flip=0.05,perturb=0.1";
     for threads in [1, 2, 8] {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        let checksum = pool.install(|| noisy(&clean, noise, 7)).unwrap().checksum();
+        let (threads, noise) = (Threads::new(threads).unwrap(), noise.parse::<Noise>().unwrap());
+        let checksum = noise.apply(&threads, clean.clone(), Some("thirds"), 7).unwrap().checksum();
         assert_eq!(
-            checksum, "e2ef5d9e5620be559bd78e3894d5796f5e82b0e8695fa3b44aaeb69e4d0d2eba",
-            "{threads} threads"
+            checksum,
+            "e2ef5d9e5620be559bd78e3894d5796f5e82b0e8695fa3b44aaeb69e4d0d2eba",
+            "{} threads",
+            threads.count()
         );
     }
     let own_seed = noisy(&clean, &format!("{noise},seed=7"), 1).unwrap();
@@ -263,7 +265,7 @@ proptest! {
         seed: u64,
     ) {
         let noise = Noise { delete, dice, fake, ..Noise::default() };
-        if let Ok(dirty) = noise.apply(clean.clone(), None, seed) {
+        if let Ok(dirty) = noise.apply(&Threads::one(), clean.clone(), None, seed) {
             let (old, new, fakes) = (edges(&clean), edges(&dirty), fakes(&dirty));
             let symmetric = clean.graph().twins().is_some();
             let ways = if symmetric { 2 } else { 1 };

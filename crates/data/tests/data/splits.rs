@@ -3,7 +3,7 @@
 use edgepace_data::splits::{Sizes, full, make};
 use edgepace_data::{DataError, SplitRule};
 use edgepace_graph::{
-    Classes, Dataset, DenseFeatures, Features, Graph, Labels, ManyLabels, Split, UNLABELLED,
+    Classes, Dataset, DenseFeatures, Features, Graph, Labels, ManyLabels, Split, Threads, UNLABELLED,
 };
 use proptest::prelude::*;
 
@@ -30,7 +30,7 @@ fn uneven() -> Dataset {
 }
 
 fn split(rule: &str, dataset: &Dataset, seed: u64) -> Result<Split, DataError> {
-    make(&rule.parse()?, dataset, seed)
+    make(&Threads::one(), &rule.parse()?, dataset, seed)
 }
 
 fn refusal(rule: &str, dataset: &Dataset) -> String {
@@ -98,9 +98,10 @@ fn a_rule_and_a_seed_make_the_same_split_everywhere() {
         "5829b740bc84c0797758545fed842fd2a019b3f13530bdb8efb9764b870c2093",
     ];
     for threads in [1, 2, 8] {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        let hashes = pool.install(|| rules.map(|rule| split(rule, &dataset, 42).unwrap().hash().to_owned()));
-        assert_eq!(hashes, committed, "{threads} threads");
+        let threads = Threads::new(threads).unwrap();
+        let split = |rule: &str| make(&threads, &rule.parse().unwrap(), &dataset, 42).unwrap();
+        let hashes = rules.map(|rule| split(rule).hash().to_owned());
+        assert_eq!(hashes, committed, "{} threads", threads.count());
     }
     for rule in rules {
         let made = split(rule, &dataset, 42).unwrap();
@@ -173,8 +174,8 @@ proptest! {
     ) {
         let dataset = dataset(4, of.clone());
         let stratified = |sizes| SplitRule::Drawn { sizes, stratified: true, seed: None };
-        let fraction = make(&stratified(Sizes::Fraction { train, validation }), &dataset, seed).unwrap();
-        let fold = make(&stratified(Sizes::KFold { folds, fold: 1 }), &dataset, seed);
+        let fraction = make(&Threads::one(), &stratified(Sizes::Fraction { train, validation }), &dataset, seed).unwrap();
+        let fold = make(&Threads::one(), &stratified(Sizes::KFold { folds, fold: 1 }), &dataset, seed);
         prop_assert_eq!(sizes(&fraction).iter().sum::<usize>(), of.len());
         for class in 0..4 {
             let members = of.iter().filter(|&&own| own == class).count() as f64;

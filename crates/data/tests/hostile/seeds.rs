@@ -13,6 +13,7 @@ use std::path::Path;
 
 use edgepace_data::export::{Format, export};
 use edgepace_data::native::save;
+use edgepace_graph::Threads;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use npz_files::{floats, gnn_benchmark_arrays, heterophilous_arrays, ints, npy, npy_in, npz};
@@ -32,7 +33,7 @@ pub(crate) fn of(target: &str) -> Vec<Vec<u8>> {
         ],
         "ogb_csv" => tables(),
         "native" => {
-            samples::all().iter().map(|dataset| written(|path| save(dataset, path).unwrap())).collect()
+            samples::all().iter().map(|dataset| written(|path| save(&Threads::one(), dataset, path).unwrap())).collect()
         }
         "pickle" => {
             let mut seeds = pickles::set()[..7].to_vec();

@@ -121,8 +121,8 @@ impl<T: Real> Pna<T> {
         ensure(&mut self.attenuate, degrees.len());
         for ((amplify, attenuate), &degree) in self.amplify.iter_mut().zip(&mut self.attenuate).zip(degrees) {
             let degree: f64 = degree.into();
-            *amplify = T::of(degree.ln_1p() / delta);
-            *attenuate = T::of(delta / degree.max(1.0).ln_1p());
+            *amplify = T::of(libm::log1p(degree) / delta);
+            *attenuate = T::of(delta / libm::log1p(degree.max(1.0)));
         }
     }
 
@@ -176,7 +176,7 @@ impl<T: Real> Pna<T> {
             row_dots(threads, (&self.backward.units, product, self.outputs), by_scaler);
             for (i, gradient) in by_scaler.iter().enumerate() {
                 let degree: f64 = structure.degrees()[i].into();
-                let log = degree.max(1.0).ln_1p();
+                let log = libm::log1p(degree.max(1.0));
                 let slope = match scaler {
                     1 => 1.0 / ((degree + 1.0) * self.log_degree),
                     _ if degree < 1.0 => 0.0,

@@ -77,12 +77,17 @@ impl<T: Real> Model<T> {
         self.structures[self.current.0[0].0].1.matrix()
     }
 
+    /// The same of any of its structures.
+    pub fn matrix_of(&self, structure: StructureId) -> Option<&[T]> {
+        self.structures.get(structure.0)?.1.matrix()
+    }
+
     /// Changes the weights of all pairs of nodes: `change` gets them, and the latest gradient by them if one was asked for
     /// (each entry on its own; empty otherwise). It must leave a symmetric matrix with a diagonal of zeros. Nothing happens
     /// on a structure that is not dense.
     ///
     /// # Errors
-    /// A weight is negative or not finite then.
+    /// A weight is negative, not a number or above [`MAX_EDGE_WEIGHT`](edgepace_graph::MAX_EDGE_WEIGHT) then.
     pub fn update_matrix(&mut self, change: impl FnOnce(&mut [T], &[T])) -> Result<(), NnError> {
         let gradient = if self.gradients.latest.edges { &self.gradients.edges.values[..] } else { &[] };
         let structure = &mut self.structures[self.current.0[0].0].1;
@@ -141,7 +146,8 @@ impl<T: Real> Model<T> {
     /// Takes one weight per edge id and re-normalises; 0 means that the edge is not there.
     ///
     /// # Errors
-    /// Not one weight per edge, or one that is negative or not finite.
+    /// Not one weight per edge, or one that is negative, not a number or above
+    /// [`MAX_EDGE_WEIGHT`](edgepace_graph::MAX_EDGE_WEIGHT).
     pub fn set_edge_weights(&mut self, weights: &[T]) -> Result<(), NnError> {
         if self.config.backbone == Backbone::Mlp {
             check_weights(self.graph(), weights)?;

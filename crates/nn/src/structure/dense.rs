@@ -3,7 +3,7 @@
 //! The normalised matrix is never made. Every propagation here is P = diag(l) · S · diag(r) + diag(root), so rows are
 //! scaled before and after one dense product with S, and new weights cost one pass over S for their sums.
 
-use edgepace_graph::{Graph, GraphError};
+use edgepace_graph::{Graph, GraphError, MAX_EDGE_WEIGHT};
 
 use crate::kernels::dense::{Output, Panels, matmul};
 use crate::kernels::finish::Finish;
@@ -83,12 +83,14 @@ impl<T: Real> Dense<T> {
         if sound {
             return Ok(());
         }
-        let bad = |w: &T| !(*w >= T::ZERO && *w <= T::MAX);
-        let position = self.weights.iter().position(bad).unwrap_or(0);
-        Err(GraphError::BadWeight { position, value: self.weights[position].into() })
+        let limit = T::of(MAX_EDGE_WEIGHT);
+        match self.weights.iter().position(|&w| !(w >= T::ZERO && w <= limit)) {
+            None => Ok(()),
+            Some(position) => Err(GraphError::BadWeight { position, value: self.weights[position].into() }),
+        }
     }
 
-    /// Whether every weight is finite and not negative.
+    /// Whether the sums of rows show that every weight is one; otherwise one of them may not be.
     fn normalise(&mut self, threads: &Threads) -> bool {
         let (nodes, weights) = (self.nodes, &self.weights);
         let _span = threads.span(Kernel::Normalise, 2 * weights.len(), std::mem::size_of_val(&weights[..]));
@@ -115,7 +117,9 @@ impl<T: Real> Dense<T> {
             };
             (self.left[i], self.right[i], self.root[i]) = (left, right, root);
         }
-        self.degrees.iter().all(|&degree| degree >= T::ZERO && degree <= T::MAX)
+        // None of the weights of a row is larger than their sum.
+        let limit = T::of(MAX_EDGE_WEIGHT);
+        self.degrees.iter().all(|&degree| degree >= T::ZERO && degree <= limit)
     }
 
     /// out = finish(P · rows).

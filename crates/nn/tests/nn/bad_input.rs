@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
-use edgepace_graph::{Classes, DenseFeatures, Features, Graph, GraphError, Labels, UNLABELLED};
-use edgepace_nn::{Adam, AdamConfig, Backbone, Decay, Extra, Model, ModelConfig, NnError, Task, Threads};
+use edgepace_graph::{
+    Classes, DenseFeatures, Features, Graph, GraphError, Labels, MAX_EDGE_WEIGHT, UNLABELLED,
+};
+use edgepace_nn::{Adam, AdamConfig, Backbone, Decay, Extra, Model, ModelConfig, NnError, Task};
 
 use crate::shared::Shape;
 use crate::support::{Kind, OUTPUTS, Problem, logits, one_thread, owned, small_config};
@@ -54,8 +56,8 @@ fn a_wrong_number_of_edge_weights_is_refused() {
 }
 
 #[test]
-fn edge_weights_that_are_negative_or_not_finite_are_refused() {
-    for bad in [-1.0, -1e-300, f64::INFINITY, f64::NEG_INFINITY, f64::NAN] {
+fn edge_weights_that_are_negative_too_large_or_not_finite_are_refused() {
+    for bad in [-1.0, -1e-300, MAX_EDGE_WEIGHT.next_up(), f64::INFINITY, f64::NEG_INFINITY, f64::NAN] {
         assert_refused(&format!("weight {bad}"), set_weights(|w| w[7] = bad), |error| {
             matches!(error, NnError::Graph(GraphError::BadWeight { position: 7, value })
                 if value.to_bits() == bad.to_bits())
@@ -200,12 +202,6 @@ fn optimiser_settings_out_of_range_are_refused_by_name() {
     refused("epsilon", &|c| c.epsilon = 0.0);
     refused("decay", &|c| c.decay = Decay::Coupled(-1.0));
     refused("decay", &|c| c.decay = Decay::Decoupled(f64::INFINITY));
-}
-
-#[test]
-fn no_threads_are_refused() {
-    let error = Threads::new(0).unwrap_err();
-    assert!(matches!(&error, NnError::Config { field: "threads", found, .. } if found == "0"), "{error:?}");
 }
 
 /// Four nodes in two classes, the last without a class.

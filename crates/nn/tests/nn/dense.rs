@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use edgepace_graph::Graph;
+use edgepace_graph::{Graph, MAX_EDGE_WEIGHT};
 use edgepace_nn::{Adam, AdamConfig, Backbone, Extra, Model, Threads};
 
 use crate::shared::{Draws, Shape, assert_close, central_differences};
@@ -176,10 +176,13 @@ fn what_was_kept_of_older_weights_is_not_used_again() {
 #[test]
 fn weights_that_are_no_weights_are_refused_and_so_are_backbones_that_need_edges() {
     let problem = problem();
-    for bad in [-0.5, f64::NAN, f64::INFINITY] {
+    for bad in [-0.5, MAX_EDGE_WEIGHT.next_up(), f64::NAN, f64::INFINITY] {
         let mut model = dense_model(&problem, Backbone::Gcn, false);
         assert!(model.update_matrix(|matrix, _| matrix[7] = bad).is_err(), "{bad}");
     }
+    let mut model = dense_model(&problem, Backbone::Gcn, false);
+    let largest = |matrix: &mut [f64], _: &[f64]| matrix[..8].fill(MAX_EDGE_WEIGHT);
+    assert!(model.update_matrix(largest).is_ok(), "the limit is of each weight, not of their sum");
     for backbone in [Backbone::Pna, Backbone::Mlp] {
         let mut model: Model<f32> = problem.model(&problem.dense(), &small_config(backbone), &one_thread());
         assert!(model.add_dense_structure().is_err());

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use edgepace_graph::Features;
-use edgepace_nn::{Adam, AdamConfig, Backbone, Extra, Model, ModelConfig, StructureId, Threads};
+use edgepace_nn::{Adam, AdamConfig, Backbone, Extra, Metric, Model, ModelConfig, StructureId, Threads};
 
 use crate::shared::{Draws, Shape};
 use crate::support::{Kind, Problem, logits, one_thread, real, small_config};
@@ -123,7 +123,7 @@ type Between = fn(&mut Model<f32>, &Problem);
 fn what_is_asked_between_epochs_changes_no_bit() {
     let betweens: [(&str, Between); 5] = [
         ("scores a few nodes", |model, problem| {
-            model.score(&problem.labels, &[3, 17, 40]).unwrap();
+            model.score(Metric::default_for(&problem.labels), &problem.labels, &[3, 17, 40]).unwrap();
         }),
         ("evaluates", |model, _| {
             model.evaluate();

@@ -103,7 +103,7 @@ mod tests {
     fn columns_become_orthonormal_dependent_ones_zero_and_the_product_is_kept() {
         let threads = Threads::new(2).unwrap();
         let (rows, width) = (700, 5);
-        let mut y: Vec<f32> = (0..rows * width).map(|i| ((i * i) as f32 * 0.37).sin()).collect();
+        let mut y: Vec<f32> = (0..rows * width).map(|i| libm::sinf((i * i) as f32 * 0.37)).collect();
         for row in y.chunks_exact_mut(width) {
             // Nearly parallel, dependent, and zero.
             row[1] = row[0] + 1e-3 * row[1];

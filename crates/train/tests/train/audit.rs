@@ -1,7 +1,7 @@
 //! Suspicion finds edges that noise added.
 
 use edgepace_data::Noise;
-use edgepace_graph::Dataset;
+use edgepace_graph::{Dataset, Threads};
 use edgepace_train::{Audit, EdgeReport};
 
 use crate::sets::{circle, config, trained};
@@ -10,14 +10,14 @@ fn noisy() -> (Dataset, edgepace_graph::Split) {
     let (dataset, split) = circle("homophily=0.9,nodes=600,edges=3000,classes=6", 2);
     let dataset = dataset.with_splits(vec![split.clone()]).unwrap();
     let noise: Noise = "fake=0.5".parse().unwrap();
-    (noise.apply(dataset, None, 2).unwrap(), split)
+    (noise.apply(&Threads::one(), dataset, None, 2).unwrap(), split)
 }
 
 #[test]
 fn fakes_are_more_suspicious_than_true_edges_and_both_directions_agree() {
     let set = noisy();
     let trained = trained(&set, &config(&[("epochs", "100")]), 1);
-    let audit = Audit::new(&set.0, &trained.edges.unwrap()).unwrap();
+    let audit = Audit::new(&Threads::one(), &set.0, &trained.edges.unwrap()).unwrap();
     assert!(audit.suspicion.iter().all(|suspicion| (0.0..=1.0).contains(suspicion)));
     for (edge, &twin) in set.0.graph().twins().unwrap().iter().enumerate() {
         assert_eq!(audit.suspicion[edge], audit.suspicion[twin as usize]);
@@ -35,9 +35,11 @@ fn marks_that_do_not_fit_or_do_not_differ_have_no_detection() {
     let edges = set.0.graph().edges();
     let report =
         EdgeReport { difficulty: vec![0.5; edges], first_epoch: vec![0; edges], weight: vec![1.0; edges] };
-    let audit = Audit::new(&set.0, &report).unwrap();
+    let audit = Audit::new(&Threads::one(), &set.0, &report).unwrap();
     assert_eq!(audit.against(&vec![0.0; edges]), None);
     assert_eq!(audit.against(&[1.0]), None);
     let short = EdgeReport { difficulty: vec![], first_epoch: vec![], weight: vec![] };
-    assert!(Audit::new(&set.0, &short).unwrap_err().to_string().contains("edges of the graph"));
+    assert!(
+        Audit::new(&Threads::one(), &set.0, &short).unwrap_err().to_string().contains("edges of the graph")
+    );
 }

@@ -1,7 +1,7 @@
 //! Bad settings are refused before the first epoch, with the field and what is legal.
 
 use edgepace_nn::Threads;
-use edgepace_train::{Event, RunConfig, run};
+use edgepace_train::{Event, RunConfig, train};
 
 use crate::sets::small;
 
@@ -16,7 +16,7 @@ fn refusal(settings: &[(&str, &str)]) -> String {
     }
     let mut silent = |event: &Event| panic!("{event:?} in a run that must be refused");
     let threads = Threads::new(1).unwrap();
-    match run(&dataset, &split, &config, 0, &threads, &mut silent) {
+    match train(&dataset, &split, &config, 0, &threads, &mut silent) {
         Err(error) => error.to_string(),
         Ok(_) => panic!("{settings:?} was not refused"),
     }

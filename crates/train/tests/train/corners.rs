@@ -19,10 +19,10 @@ fn ends_with_numbers(set: &(Dataset, Split)) {
     for config in every_method() {
         let trained = trained(set, &config, 1);
         let what = format!("{} {:?}", config.method, config.preset);
-        assert!(trained.best.parameters.iter().all(|value| value.is_finite()), "{what}");
-        assert!(trained.best.logits.iter().all(|value| value.is_finite()), "{what}");
-        assert_eq!(trained.result.validation.is_some(), !set.1.validation().is_empty(), "{what}");
-        assert_eq!(trained.result.test.is_some(), !set.1.test().is_empty(), "{what}");
+        assert!(trained.snapshot.parameters.iter().all(|value| value.is_finite()), "{what}");
+        assert!(trained.snapshot.logits.iter().all(|value| value.is_finite()), "{what}");
+        assert_eq!(trained.record.result.validation.is_some(), !set.1.validation().is_empty(), "{what}");
+        assert_eq!(trained.record.result.test.is_some(), !set.1.test().is_empty(), "{what}");
         if let Some(edges) = &trained.edges {
             assert_eq!(edges.difficulty.len(), set.0.graph().edges(), "{what}");
             assert!(edges.difficulty.iter().chain(&edges.weight).all(|x| (0.0..=1.0).contains(x)), "{what}");
@@ -71,6 +71,11 @@ fn without_validation_nodes_the_last_epoch_counts() {
     let graph = Graph::undirected(4, &[0, 1, 2], &[1, 2, 3]).unwrap();
     let set = dataset(graph, vec![0, 1, 0, 1], 2, [&[0, 1], &[], &[2, 3]]);
     for config in every_method() {
-        assert_eq!(trained(&set, &config, 1).result.best_epoch, config.epochs - 1, "{:?}", config.preset);
+        assert_eq!(
+            trained(&set, &config, 1).record.result.best_epoch,
+            config.epochs - 1,
+            "{:?}",
+            config.preset
+        );
     }
 }

@@ -2,7 +2,7 @@
 
 use edgepace_graph::Labels;
 use edgepace_nn::Threads;
-use edgepace_train::{Event, RunConfig, Trained, run};
+use edgepace_train::{Event, Finished, RunConfig, train};
 
 use crate::sets::{circle, config, small};
 
@@ -11,7 +11,7 @@ fn with_updates(
     set: &(edgepace_graph::Dataset, edgepace_graph::Split),
     config: &RunConfig,
     until: usize,
-) -> (Trained, Vec<(u32, usize, [f64; 2])>) {
+) -> (Finished, Vec<(u32, usize, [f64; 2])>) {
     let mut updates = Vec::new();
     let mut listener = |event: &Event| {
         if let Event::Update { epoch, edges, objective } = event {
@@ -20,7 +20,7 @@ fn with_updates(
         }
         true
     };
-    let trained = run(&set.0, &set.1, config, 0, &Threads::new(1).unwrap(), &mut listener).unwrap();
+    let trained = train(&set.0, &set.1, config, 0, &Threads::new(1).unwrap(), &mut listener).unwrap();
     (trained, updates)
 }
 
@@ -34,7 +34,7 @@ fn the_papers_training_structure_grows_to_the_whole_graph_and_stays() {
     assert!(updates[0].1 < all, "it starts with fewer edges");
     assert!(updates[full].0 <= 80, "at two thirds of the epochs, not at {}", updates[full].0);
     assert!(updates[full..].iter().all(|&(_, edges, _)| edges == all));
-    assert_eq!(trained.result.edges_history.last().unwrap().1, all);
+    assert_eq!(trained.record.result.edges_history.last().unwrap().1, all);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Methods that learn which edges to keep: NeuralSparse and PTDNet.
 
 use edgepace_nn::Threads;
-use edgepace_train::{Silent, TrainError, find_method, run};
+use edgepace_train::{Silent, TrainError, find_method, train};
 
 use crate::sets::{circle, config, small, trained};
 
@@ -17,7 +17,7 @@ fn neural_sparse_is_evaluated_on_k_neighbours_of_each_node() {
             ("evaluation", evaluation),
         ];
         let trained = trained(&set, &config(&settings), 2);
-        let weights = trained.best.structure.weights.unwrap();
+        let weights = trained.snapshot.structure.weights.unwrap();
         for node in 0..graph.nodes() {
             let edges = graph.in_edges(node);
             let kept: f32 = weights[edges.clone()].iter().sum();
@@ -35,7 +35,7 @@ fn ptdnet_has_other_gates_in_each_layer_and_closes_them_under_pressure() {
         let settings = [("method", "ptdnet"), ("low_rank", "0"), ("sparsity", sparsity), ("epochs", "100")];
         let trained = trained(&set, &config(&settings), 2);
         let (first, second) =
-            (trained.best.structure.weights.unwrap(), trained.best.structure.second.unwrap());
+            (trained.snapshot.structure.weights.unwrap(), trained.snapshot.structure.second_weights.unwrap());
         assert_ne!(first, second);
         let twins = set.0.graph().twins().unwrap();
         for gates in [&first, &second] {
@@ -53,14 +53,14 @@ fn training_that_diverges_ends_with_what_diverged_when_and_what_to_lower() {
     let steep =
         [("k", "50"), ("network_lr", "100"), ("temperature_rate", "1000"), ("temperature_floor", "0.01")];
     for (method, set, settings, expected) in [
-        ("neural-sparse", &small, &[("lr", "1e30")][..], "the loss is not finite in epoch 1"),
+        ("neural-sparse", &small, &[("lr", "1e30")][..], "the predictions are not finite in epoch 0"),
         ("neural-sparse", &dense, &steep, "the scores of edges are not finite in epoch 1"),
-        ("ptdnet", &small, &[("lr", "1e30")], "the loss is not finite in epoch 1"),
+        ("ptdnet", &small, &[("lr", "1e30")], "the predictions are not finite in epoch 0"),
         ("ptdnet", &small, &[("lr", "3e38")], "the scores of edges are not finite in epoch 0"),
     ] {
         let config = config(&[&[("method", method)], settings].concat());
         let threads = Threads::new(1).unwrap();
-        let error = run(&set.0, &set.1, &config, 3, &threads, &mut Silent).map(|_| ()).unwrap_err();
+        let error = train(&set.0, &set.1, &config, 3, &threads, &mut Silent).map(|_| ()).unwrap_err();
         assert!(matches!(error, TrainError::Diverged { .. }), "{method}: {error}");
         let advice = "training diverges, try a smaller `lr` or `network_lr`";
         assert_eq!(error.to_string(), format!("{expected}: {advice}"), "{method}");

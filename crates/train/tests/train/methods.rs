@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use edgepace_nn::Threads;
-use edgepace_train::{Event, METHODS, Phase, Trained, find_method, run};
+use edgepace_train::{Event, Finished, METHODS, Phase, find_method, train};
 
 use crate::sets::{circle, config, small, trained};
 
@@ -43,7 +43,7 @@ fn defaults_are_legal_and_change_nothing_when_they_are_set() {
         let (plain, explicit) = (trained(&set, &plain, 1), trained(&set, &explicit, 1));
         // The presets that auto tries differ from the defaults of one.
         if method.name != "auto" {
-            assert!(plain.best.parameters == explicit.best.parameters, "{}", method.name);
+            assert!(plain.snapshot.parameters == explicit.snapshot.parameters, "{}", method.name);
         }
     }
 }
@@ -55,8 +55,8 @@ fn every_method_runs_with_each_of_its_backbones() {
         for backbone in method.backbones {
             let config = config(&[("method", method.name), ("backbone", backbone), ("epochs", "4")]);
             let trained = trained(&set, &config, 1);
-            assert!(trained.result.test.is_some(), "{} {backbone}", method.name);
-            assert!(trained.best.logits.iter().all(|x| x.is_finite()), "{} {backbone}", method.name);
+            assert!(trained.record.result.test.is_some(), "{} {backbone}", method.name);
+            assert!(trained.snapshot.logits.iter().all(|x| x.is_finite()), "{} {backbone}", method.name);
         }
     }
 }
@@ -132,7 +132,7 @@ fn edges_of_an_ablation_come_in_at_its_pace() {
     let all = set.0.graph().edges();
     for (method, share) in [("curriculum-linear", 0.5_f64), ("random-root", 0.5_f64.sqrt())] {
         let config = config(&[("method", method), ("epochs", "40"), ("period", "10")]);
-        let history = trained(&set, &config, 1).result.edges_history;
+        let history = trained(&set, &config, 1).record.result.edges_history;
         // Both directions of an undirected edge; edges of equal difficulty come in together.
         let expected = 2 * (share * all as f64 / 2.0 - 1e-9).ceil() as usize;
         assert_eq!(history[0], (0, 0), "{method}");
@@ -144,7 +144,7 @@ fn edges_of_an_ablation_come_in_at_its_pace() {
 #[test]
 fn only_methods_with_a_pre_trained_model_have_a_warm_start() {
     let set = small();
-    let seconds = |method| trained(&set, &config(&[("method", method)]), 1).result.warm_start_seconds;
+    let seconds = |method| trained(&set, &config(&[("method", method)]), 1).record.result.warm_start_seconds;
     for method in ["clnode", "node-linear", "node-root", "rcl", "rcl-no-confidence"] {
         assert!(seconds(method) > 0.0, "{method}");
     }
@@ -172,21 +172,24 @@ fn node_curricula_refuse_settings_out_of_range() {
 fn a_search_keeps_the_best_on_validation_and_leaves_what_is_set() {
     let set = small();
     let searched = trained(&set, &config(&[("method", "gnn-svd"), ("search", "true"), ("density", "2")]), 2);
-    assert!(!searched.config.search, "what is kept is one run like any other");
-    assert_eq!(searched.config.settings["density"].as_integer(), Some(2));
+    assert!(!searched.record.config.search, "what is kept is one run like any other");
+    assert_eq!(searched.record.config.settings["density"].as_float(), Some(2.0));
     let best = ["50", "100", "300"]
         .map(|rank| trained(&set, &config(&[("method", "gnn-svd"), ("density", "2"), ("rank", rank)]), 2))
         .into_iter()
-        .map(|one| one.result.validation)
+        .map(|one| one.record.result.validation)
         .fold(None, |best: Option<f64>, one| if one > best { one } else { best });
-    assert_eq!(searched.result.validation, best);
-    let again = trained(&set, &searched.config, 2);
-    assert_eq!(again.result.test, searched.result.test, "the settings that it names bring its result back");
-    assert!(searched.result.chosen.is_some());
+    assert_eq!(searched.record.result.validation, best);
+    let again = trained(&set, &searched.record.config, 2);
+    assert_eq!(
+        again.record.result.test, searched.record.result.test,
+        "the settings that it names bring its result back"
+    );
+    assert!(searched.record.result.chosen.is_some());
 }
 
 /// How many candidates a search has, how many epochs of warm start it makes, and what it keeps.
-fn searched(settings: &[(&str, &str)]) -> (usize, usize, Trained) {
+fn searched(settings: &[(&str, &str)]) -> (usize, usize, Finished) {
     let ((dataset, split), threads) = (small(), Threads::new(1).unwrap());
     let (mut candidates, mut warm) = (0, 0);
     let mut listener = |event: &Event| {
@@ -198,7 +201,7 @@ fn searched(settings: &[(&str, &str)]) -> (usize, usize, Trained) {
         true
     };
     let config = config(&[settings, &[("search", "true"), ("epochs", "4")]].concat());
-    let trained = run(&dataset, &split, &config, 3, &threads, &mut listener).unwrap();
+    let trained = train(&dataset, &split, &config, 3, &threads, &mut listener).unwrap();
     (candidates, warm, trained)
 }
 
@@ -206,8 +209,8 @@ fn searched(settings: &[(&str, &str)]) -> (usize, usize, Trained) {
 fn a_search_makes_one_warm_start_and_keeps_what_a_run_of_its_own_makes_of_the_same_settings() {
     let (candidates, warm, kept) = searched(&[("method", "clnode")]);
     assert_eq!((candidates, warm), (1 + 2 + 2 + 2 + 3, 4));
-    let alone = trained(&small(), &kept.config, 1);
-    assert!(alone.best.parameters == kept.best.parameters);
+    let alone = trained(&small(), &kept.record.config, 1);
+    assert!(alone.snapshot.parameters == kept.snapshot.parameters);
 }
 
 #[test]
@@ -219,18 +222,18 @@ fn a_search_tries_what_differs_from_the_preset_and_what_the_method_takes() {
     assert_eq!(searched(&[("method", "rcl"), ("preset", "official")]).0, of_settings - 2 - 2 + 1);
     let (of_ablation, _, kept) = searched(&[("method", "rcl-no-confidence"), ("preset", "edgepace")]);
     assert_eq!(of_ablation, of_settings - 1);
-    assert!(!kept.config.settings.contains_key("confidence"));
+    assert!(!kept.record.result.chosen.unwrap().contains("confidence"));
 }
 
 #[test]
 fn a_search_tries_every_preset_unless_one_is_named() {
     // Set here because it depends on the preset otherwise.
     let features = ("features", "standardise");
-    let named = searched(&[("method", "rcl"), ("preset", "edgepace"), features]).2.result.validation;
-    let free = searched(&[("method", "rcl"), features]).2.result;
+    let named = searched(&[("method", "rcl"), ("preset", "edgepace"), features]).2.record.result.validation;
+    let free = searched(&[("method", "rcl"), features]).2.record.result;
     for preset in find_method("rcl").unwrap().presets.iter().filter(|&&preset| preset != "auto") {
         let config = config(&[("method", "rcl"), ("preset", preset), features, ("epochs", "4")]);
-        assert!(free.validation >= trained(&small(), &config, 1).result.validation, "{preset}");
+        assert!(free.validation >= trained(&small(), &config, 1).record.result.validation, "{preset}");
     }
     let chosen = free.chosen.unwrap();
     assert!(free.validation == named || chosen.contains("preset="), "{chosen}");
@@ -266,12 +269,12 @@ fn the_history_of_edges_ends_with_what_the_last_epoch_trained_on() {
         let pressed: &[(&str, &str)] = if method == "ptdnet" { &[("sparsity", "5")] } else { &[] };
         let drop: &[(&str, &str)] = if method == "prune-overlap" { &[("drop", "0.5")] } else { &[] };
         let config = config(&[&[("method", method)][..], pressed, drop].concat());
-        let trained = run(&set.0, &set.1, &config, 3, &Threads::new(1).unwrap(), &mut listener).unwrap();
-        let history = trained.result.edges_history;
+        let trained = train(&set.0, &set.1, &config, 3, &Threads::new(1).unwrap(), &mut listener).unwrap();
+        let history = trained.record.result.edges_history;
         assert_eq!(history.last().map(|&(_, edges)| edges), Some(last), "{method}: {history:?}");
     }
     assert!(
-        trained(&set, &config(&[("method", "vanilla")]), 1).result.edges_history.is_empty(),
+        trained(&set, &config(&[("method", "vanilla")]), 1).record.result.edges_history.is_empty(),
         "all edges, always"
     );
 }

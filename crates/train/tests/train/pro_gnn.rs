@@ -1,9 +1,9 @@
 //! Pro-GNN, dense and on a sparse support. That runs are defined at the corners and the same on any number of threads, is
 //! tested with every other method's.
 
-use edgepace_graph::{Classes, Dataset, DenseFeatures, Features, Graph, Labels};
+use edgepace_graph::{Classes, Dataset, DenseFeatures, Features, Graph, Labels, Split};
 use edgepace_nn::Threads;
-use edgepace_train::{Silent, TrainError, check_memory, run};
+use edgepace_train::{Material, Silent, TrainError, train};
 
 use crate::sets::{config, small, trained};
 
@@ -22,7 +22,7 @@ fn the_dense_matrix_stays_symmetric_within_0_and_1_and_without_a_diagonal() {
     for exact in ["false", "true"] {
         let config = config(&with(&[("method", "pro-gnn"), ("exact", exact), ("epochs", "12")]));
         let trained = trained(&set, &config, 2);
-        let matrix = trained.best.structure.matrix.as_deref().unwrap();
+        let matrix = trained.snapshot.structure.matrix.as_deref().unwrap();
         assert_eq!(matrix.len(), nodes * nodes);
         assert!(matrix.iter().all(|s| (0.0..=1.0).contains(s)));
         for i in 0..nodes {
@@ -41,7 +41,7 @@ fn a_kept_matrix_is_the_graph_of_its_entries() {
     let set = small();
     let nodes = set.0.graph().nodes();
     let config = config(&with(&[("method", "pro-gnn"), ("epochs", "6")]));
-    let structure = trained(&set, &config, 1).best.structure;
+    let structure = trained(&set, &config, 1).snapshot.structure;
     let (edges, matrix) = (structure.as_edges(nodes).unwrap(), structure.matrix.unwrap());
     let (graph, weights) = (edges.graph.unwrap(), edges.weights.unwrap());
     assert_eq!(weights.len(), matrix.iter().filter(|&&s| s > 0.0).count());
@@ -57,8 +57,10 @@ fn the_sparse_form_learns_on_edges_and_neighbours_alike_in_both_directions() {
     let set = small();
     let config = config(&with(&[("method", "pro-gnn-sparse"), ("epochs", "12")]));
     let trained = trained(&set, &config, 2);
-    let (graph, weights) =
-        (trained.best.structure.graph.as_ref().unwrap(), trained.best.structure.weights.as_ref().unwrap());
+    let (graph, weights) = (
+        trained.snapshot.structure.graph.as_ref().unwrap(),
+        trained.snapshot.structure.weights.as_ref().unwrap(),
+    );
     let own = set.0.graph();
     let new = |edge: usize| {
         let target = graph.offsets().partition_point(|&start| start <= edge) - 1;
@@ -78,7 +80,7 @@ fn both_forms_train_every_backbone_that_they_name() {
         for backbone in edgepace_train::find_method(method).unwrap().backbones {
             let config = config(&with(&[("method", method), ("backbone", backbone), ("epochs", "8")]));
             let trained = trained(&set, &config, 1);
-            assert!(trained.best.logits.iter().all(|x| x.is_finite()), "{method} {backbone}");
+            assert!(trained.snapshot.logits.iter().all(|x| x.is_finite()), "{method} {backbone}");
         }
     }
 }
@@ -91,7 +93,7 @@ fn with_step_size_0_the_graph_stays_as_it_is() {
         let vanilla = trained(&set, &crate::sets::config(&[("method", "vanilla"), ("epochs", "8")]), 1);
         let trained = trained(&set, &config, 1);
         assert!(trained.edges.unwrap().weight.iter().all(|&w| w == 1.0));
-        for (ours, plain) in trained.best.logits.iter().zip(&vanilla.best.logits) {
+        for (ours, plain) in trained.snapshot.logits.iter().zip(&vanilla.snapshot.logits) {
             assert!((ours - plain).abs() < 1e-3, "{method}: {ours} {plain}");
         }
     }
@@ -105,14 +107,20 @@ fn a_graph_too_large_for_a_matrix_is_refused_with_what_to_use_instead() {
     let labels = Classes::new(2, vec![0; nodes]).unwrap();
     let dataset =
         Dataset::new("large", graph, Features::from(features), Labels::from(labels), Vec::new()).unwrap();
-    match check_memory(&dataset, &config(&[("method", "pro-gnn")]), 1) {
+    let split = Split::new("one", nodes, vec![0], vec![], vec![]).unwrap();
+    let (material, _) = Material::new(&dataset, &split).unwrap();
+    let check = |method: &str| {
+        let spec = config(&[("method", method)]).check().unwrap().spec(&material, 0).unwrap();
+        spec.check_memory(&material, 1, None)
+    };
+    match check("pro-gnn") {
         Err(TrainError::Memory { needed, instead, .. }) => {
             assert_eq!(needed, 16 * (nodes as u64).pow(2));
-            assert_eq!(instead, "`--method pro-gnn-sparse`");
+            assert_eq!(instead, "method `pro-gnn-sparse`");
         }
         other => panic!("{other:?}"),
     }
-    check_memory(&dataset, &config(&[("method", "pro-gnn-sparse")]), 1).unwrap();
+    check("pro-gnn-sparse").unwrap();
 }
 
 #[test]
@@ -121,9 +129,8 @@ fn training_that_diverges_says_so_and_what_to_lower() {
     for method in ["pro-gnn", "pro-gnn-sparse"] {
         let config = config(&[("method", method), ("lr", "1e30")]);
         let threads = Threads::new(1).unwrap();
-        let error = run(&dataset, &split, &config, 3, &threads, &mut Silent).map(|_| ()).unwrap_err();
-        let expected =
-            "the loss is not finite in epoch 1: training diverges, try a smaller `lr` or `structure_lr`";
+        let error = train(&dataset, &split, &config, 3, &threads, &mut Silent).map(|_| ()).unwrap_err();
+        let expected = "the predictions are not finite in epoch 0: training diverges, try a smaller `lr` or `structure_lr`";
         assert_eq!(error.to_string(), expected, "{method}");
     }
 }

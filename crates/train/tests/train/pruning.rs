@@ -1,7 +1,7 @@
 //! What pruning keeps, and how it chooses.
 
 use edgepace_curriculum::{Pairs, feature_similarity, neighbourhood_overlap};
-use edgepace_graph::Dataset;
+use edgepace_graph::{Dataset, Threads};
 use edgepace_train::Audit;
 
 use crate::sets::{config, small, trained};
@@ -11,8 +11,10 @@ type Score = fn(&Dataset) -> Vec<f32>;
 
 const SCORES: [(&str, Score); 2] = [
     // A constant factor and shift of each column changes no standardised distance.
-    ("prune-features", |dataset| feature_similarity(dataset.graph(), dataset.features()).unwrap()),
-    ("prune-overlap", |dataset| neighbourhood_overlap(dataset.graph()).unwrap().jaccard),
+    ("prune-features", |dataset| {
+        feature_similarity(&Threads::one(), dataset.graph(), dataset.features()).unwrap()
+    }),
+    ("prune-overlap", |dataset| neighbourhood_overlap(&Threads::one(), dataset.graph()).unwrap().jaccard),
 ];
 
 #[test]
@@ -22,11 +24,11 @@ fn a_stated_share_of_the_edges_goes_and_none_that_stays_scores_lower() {
     for (method, score) in SCORES {
         let scores = score(&set.0);
         let trained = trained(&set, &config(&[("method", method), ("drop", "0.3")]), 1);
-        assert_eq!(trained.result.chosen, None, "nothing was left to choose");
-        assert_eq!(trained.result.evaluated_on, "pruned");
+        assert_eq!(trained.record.result.chosen, None, "nothing was left to choose");
+        assert_eq!(trained.record.result.evaluated_on, "pruned");
         let left = 2 * (pairs.len() - pairs.len() * 3 / 10);
-        assert_eq!(trained.result.edges_history, [(0, left)]);
-        assert_eq!(trained.best.structure.graph.as_ref().unwrap().edges(), left);
+        assert_eq!(trained.record.result.edges_history, [(0, left)]);
+        assert_eq!(trained.snapshot.structure.graph.as_ref().unwrap().edges(), left);
         let report = trained.edges.unwrap();
         assert_eq!(report.weight.iter().filter(|&&weight| weight == 1.0).count(), left);
         let of = |stays: bool| {
@@ -53,17 +55,20 @@ fn the_share_is_the_best_on_validation_and_the_result_says_which() {
             let share = (f64::from(tenths) / 10.0).to_string();
             let alone = trained(&set, &config(&[("method", method), ("drop", &share)]), 1);
             let label = format!("drop {share}");
-            if Some(&label) == chosen.result.chosen.as_ref() {
-                assert!(alone.best.parameters == chosen.best.parameters, "{label} is as if it had run alone");
+            if Some(&label) == chosen.record.result.chosen.as_ref() {
+                assert!(
+                    alone.snapshot.parameters == chosen.snapshot.parameters,
+                    "{label} is as if it had run alone"
+                );
             }
-            let validation = alone.result.validation.unwrap();
+            let validation = alone.record.result.validation.unwrap();
             if best.as_ref().is_none_or(|(best, _)| validation > *best) {
                 best = Some((validation, label));
             }
         }
         assert_eq!(
             best,
-            Some((chosen.result.validation.unwrap(), chosen.result.chosen.unwrap())),
+            Some((chosen.record.result.validation.unwrap(), chosen.record.result.chosen.unwrap())),
             "{method}"
         );
     }
@@ -74,11 +79,11 @@ fn dropping_nothing_is_plain_training_and_dropping_all_leaves_no_edge() {
     let set = small();
     let vanilla = trained(&set, &config(&[("method", "vanilla")]), 1);
     let nothing = trained(&set, &config(&[("method", "prune-overlap"), ("drop", "0")]), 1);
-    assert!(vanilla.best.parameters == nothing.best.parameters);
+    assert!(vanilla.snapshot.parameters == nothing.snapshot.parameters);
     let all = trained(&set, &config(&[("method", "prune-overlap"), ("drop", "1")]), 1);
-    assert_eq!(all.result.edges_history, [(0, 0)]);
+    assert_eq!(all.record.result.edges_history, [(0, 0)]);
     let mlp = trained(&set, &config(&[("method", "mlp")]), 1);
-    assert!(all.best.logits == mlp.best.logits, "a GCN without edges is the edge-free model");
+    assert!(all.snapshot.logits == mlp.snapshot.logits, "a GCN without edges is the edge-free model");
 }
 
 #[test]
@@ -86,7 +91,7 @@ fn an_audit_can_take_up_what_pruning_found() {
     let set = small();
     let trained = trained(&set, &config(&[("method", "prune-features"), ("drop", "0.5")]), 1);
     let report = trained.edges.unwrap();
-    let audit = Audit::new(&set.0, &report).unwrap();
+    let audit = Audit::new(&Threads::one(), &set.0, &report).unwrap();
     assert!(report.difficulty.iter().all(|difficulty| (0.0..=1.0).contains(difficulty)));
     assert_eq!(audit.suspicion.len(), set.0.graph().edges());
 }

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use edgepace_graph::{Classes, Dataset, Labels, Split};
-use edgepace_train::Trained;
+use edgepace_train::Finished;
 
 use crate::sets::{circle, config, every_method, small, trained};
 
 /// All that two equal runs agree on, to the bit.
-fn bits(trained: &Trained) -> (Vec<Vec<u32>>, u32, Option<u64>, String) {
+fn bits(trained: &Finished) -> (Vec<Vec<u32>>, u32, Option<u64>, String) {
     let of = |values: &[f32]| values.iter().map(|value| value.to_bits()).collect::<Vec<u32>>();
-    let (best, result) = (&trained.best, &trained.result);
+    let (best, result) = (&trained.snapshot, &trained.record.result);
     let mut numbers = vec![of(&best.parameters), of(&best.logits)];
     if let Some(edges) = &trained.edges {
         numbers.extend([of(&edges.difficulty), of(&edges.weight), edges.first_epoch.clone()]);
@@ -37,7 +37,12 @@ fn test_labels_change_the_test_score_and_nothing_else() {
     for config in every_method() {
         let (before, after) = (trained(&set, &config, 1), trained(&changed, &config, 1));
         assert!(bits(&before) == bits(&after), "{} {:?}", config.method, config.preset);
-        assert!(before.result.test > after.result.test, "{} {:?}", config.method, config.preset);
+        assert!(
+            before.record.result.test > after.record.result.test,
+            "{} {:?}",
+            config.method,
+            config.preset
+        );
     }
 }
 
@@ -62,7 +67,7 @@ fn another_seed_gives_another_model() {
     let threads = edgepace_nn::Threads::new(1).unwrap();
     let of = |seed| {
         let config = config(&[("method", "vanilla")]);
-        edgepace_train::run(&dataset, &split, &config, seed, &threads, &mut edgepace_train::Silent).unwrap()
+        edgepace_train::train(&dataset, &split, &config, seed, &threads, &mut edgepace_train::Silent).unwrap()
     };
     assert!(bits(&of(0)) != bits(&of(1)));
 }
@@ -71,7 +76,7 @@ fn another_seed_gives_another_model() {
 fn auto_keeps_the_best_on_validation_and_says_which() {
     let set = small();
     let auto = trained(&set, &config(&[("method", "auto")]), 1);
-    let chosen = auto.result.chosen.clone().unwrap();
+    let chosen = auto.record.result.chosen.clone().unwrap();
     let mut best: Option<(f64, String)> = None;
     let candidates = [
         ("mlp", None),
@@ -86,14 +91,17 @@ fn auto_keeps_the_best_on_validation_and_says_which() {
         let alone = trained(&set, &config, 1);
         let label = preset.map_or(method.to_owned(), |preset| format!("{method} {preset}"));
         if label == chosen {
-            assert!(alone.best.parameters == auto.best.parameters, "{label} is as if it had run alone");
+            assert!(
+                alone.snapshot.parameters == auto.snapshot.parameters,
+                "{label} is as if it had run alone"
+            );
         }
-        let validation = alone.result.validation.unwrap();
+        let validation = alone.record.result.validation.unwrap();
         if best.as_ref().is_none_or(|(best, _)| validation > *best) {
             best = Some((validation, label));
         }
     }
-    assert_eq!(best, Some((auto.result.validation.unwrap(), chosen)));
+    assert_eq!(best, Some((auto.record.result.validation.unwrap(), chosen)));
     assert!(auto.edges.is_some(), "edges are reported on whatever was chosen");
     let preset = trained(&set, &config(&[("method", "rcl"), ("preset", "auto")]), 1);
     assert!(bits(&preset) == bits(&auto));

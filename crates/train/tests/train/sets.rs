@@ -3,12 +3,13 @@
 use edgepace_data::{Cache, SplitRule, load, splits};
 use edgepace_graph::{Dataset, Split};
 use edgepace_nn::Threads;
-use edgepace_train::{RunConfig, Silent, Trained, run};
+use edgepace_train::{Finished, RunConfig, Silent, train};
 
 /// A generated circle of classes with a random split.
 pub(crate) fn circle(settings: &str, seed: u64) -> (Dataset, Split) {
-    let dataset = load(&format!("synthetic:{settings},seed={seed}"), &Cache::at("unused")).unwrap();
-    let split = splits::make(&SplitRule::standard(&dataset, seed), &dataset, seed).unwrap();
+    let dataset =
+        load(&Threads::one(), &format!("synthetic:{settings},seed={seed}"), &Cache::at("unused")).unwrap();
+    let split = splits::make(&Threads::one(), &SplitRule::standard(&dataset, seed), &dataset, seed).unwrap();
     (dataset, split)
 }
 
@@ -26,8 +27,8 @@ pub(crate) fn config(settings: &[(&str, &str)]) -> RunConfig {
     config
 }
 
-pub(crate) fn trained((dataset, split): &(Dataset, Split), config: &RunConfig, threads: usize) -> Trained {
-    run(dataset, split, config, 3, &Threads::new(threads).unwrap(), &mut Silent).unwrap()
+pub(crate) fn trained((dataset, split): &(Dataset, Split), config: &RunConfig, threads: usize) -> Finished {
+    train(dataset, split, config, 3, &Threads::new(threads).unwrap(), &mut Silent).unwrap()
 }
 
 /// Every method with its default preset, and the curriculum with each.

@@ -7,7 +7,7 @@ use anyhow::Result;
 use clap::{Args as ClapArgs, ValueEnum};
 use edgepace_data::export::{Format, export};
 
-use crate::dataset::Place;
+use crate::dataset::{Place, budget};
 use crate::table::say;
 
 #[derive(ClapArgs)]
@@ -33,7 +33,7 @@ enum FormatArg {
 }
 
 pub(crate) fn run(args: &Args, place: &Place) -> Result<ExitCode> {
-    let dataset = place.load(&args.name)?;
+    let dataset = place.load(&budget(None)?, &args.name)?;
     let format = match args.format {
         FormatArg::Csv => Format::Csv,
         FormatArg::Npz => Format::Npz,

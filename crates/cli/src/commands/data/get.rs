@@ -6,7 +6,7 @@ use anyhow::{Context, Result, bail};
 use clap::Args as ClapArgs;
 use edgepace_data::Source;
 
-use crate::dataset::Place;
+use crate::dataset::{Place, budget};
 use crate::table::say;
 
 #[derive(ClapArgs)]
@@ -17,14 +17,16 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, place: &Place) -> Result<ExitCode> {
-    let cache = place.cache()?;
+    let (cache, threads) = (place.cache()?, budget(None)?);
     for name in &args.names {
         let Source::Set(set) = Source::parse(name)? else {
             bail!("`{name}` is made or read where it is: there is nothing to fetch");
         };
         let outcome = place.fetch(set, &cache)?;
         // What cannot be read is no use: better known now than later.
-        Source::Set(set).load(&cache).with_context(|| format!("{name} was fetched, but cannot be read"))?;
+        Source::Set(set)
+            .load(&threads, &cache)
+            .with_context(|| format!("{name} was fetched, but cannot be read"))?;
         for file in &outcome.fetched {
             let from = if file.mirror.is_empty() { "an earlier try" } else { &file.mirror[..] };
             say(&format!("fetched {} ({} bytes) from {from}", file.path.display(), file.bytes))?;

@@ -7,11 +7,11 @@ use anyhow::{Result, bail};
 use clap::Args as ClapArgs;
 use edgepace_data::native::save_with_record;
 use edgepace_data::{SplitRule, splits};
-use edgepace_graph::Dataset;
+use edgepace_graph::{Dataset, Threads};
 
-use crate::dataset::spinner;
+use crate::dataset::{budget, spinner};
 use crate::table::{count, say};
-use crate::tables::Tables;
+use crate::tables::{self, Tables};
 
 /// Make a graph file of tables, arrays or GraphML.
 ///
@@ -47,9 +47,10 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     if args.output.extension().is_none_or(|extension| extension != "graph") {
         bail!("`--output` is `{}`, expected a name that ends in `.graph`", args.output.display());
     }
-    let dataset = with_splits(args.tables.read(&args.edges)?, args)?;
+    let threads = budget(None)?;
+    let dataset = with_splits(&threads, tables::read(&threads, &args.tables.request(&args.edges))?, args)?;
     let bar = spinner(format!("writing {}", args.output.display()));
-    save_with_record(&dataset, &format!("imported from {}", args.edges.display()), &args.output)?;
+    save_with_record(&threads, &dataset, &format!("imported from {}", args.edges.display()), &args.output)?;
     bar.finish_and_clear();
     let (graph, dropped) = (dataset.graph(), dataset.graph().dropped());
     say(&format!(
@@ -67,10 +68,10 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn with_splits(dataset: Dataset, args: &Args) -> Result<Dataset> {
+fn with_splits(threads: &Threads, dataset: Dataset, args: &Args) -> Result<Dataset> {
     let mut all = dataset.splits().to_vec();
     for rule in &args.split {
-        all.push(splits::make(rule, &dataset, args.seed)?);
+        all.push(splits::make(threads, rule, &dataset, args.seed)?);
     }
     Ok(dataset.with_splits(all)?)
 }

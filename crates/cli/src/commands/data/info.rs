@@ -7,10 +7,10 @@ use clap::Args as ClapArgs;
 use edgepace_data::native::{Info, Native};
 use edgepace_data::splits::Sizes;
 use edgepace_data::{Source, SplitRule, splits};
-use edgepace_graph::{Dataset, Features, Labels, Split, edge_homophily};
+use edgepace_graph::{Dataset, Features, Labels, Split, Threads, edge_homophily};
 use serde::Serialize;
 
-use crate::dataset::Place;
+use crate::dataset::{Place, budget};
 use crate::table::{Align, Table, count, say};
 
 #[derive(ClapArgs)]
@@ -61,20 +61,21 @@ struct SplitSummary {
 }
 
 pub(crate) fn run(args: &Args, place: &Place) -> Result<ExitCode> {
-    let source = Source::parse(&args.name)?;
+    let (threads, source) = (budget(None)?, Source::parse(&args.name)?);
     let summary = match &source {
         // The head of a graph file says it all, at any size.
         Source::File(path) => {
             let native = Native::open(path)?;
             if args.verify {
-                native.verify()?;
+                native.verify(&threads)?;
             }
             of_file(native.info())
         }
-        Source::Set(set) => {
-            Summary { edge_rule: Some(set.edge_rule), ..of_dataset(&place.load(&args.name)?)? }
-        }
-        Source::Generator(_) => of_dataset(&place.load(&args.name)?)?,
+        Source::Set(set) => Summary {
+            edge_rule: Some(set.edge_rule),
+            ..of_dataset(&threads, &place.load(&threads, &args.name)?)?
+        },
+        Source::Generator(_) => of_dataset(&threads, &place.load(&threads, &args.name)?)?,
     };
     if args.json {
         say(&serde_json::to_string_pretty(&summary)?)?;
@@ -112,11 +113,11 @@ fn of_file(info: &Info) -> Summary {
     }
 }
 
-fn of_dataset(dataset: &Dataset) -> Result<Summary> {
+fn of_dataset(threads: &Threads, dataset: &Dataset) -> Result<Summary> {
     let graph = dataset.graph();
     // A dataset without splits of its own is used with five folds; those of seed 0 are shown.
     let drawn = match dataset.splits() {
-        [] if dataset.labels().width() > 0 => five_folds(dataset)?,
+        [] if dataset.labels().width() > 0 => five_folds(threads, dataset)?,
         _ => Vec::new(),
     };
     let splits = dataset.splits().iter().chain(&drawn).map(|split| SplitSummary {
@@ -150,10 +151,10 @@ fn of_dataset(dataset: &Dataset) -> Result<Summary> {
     })
 }
 
-fn five_folds(dataset: &Dataset) -> Result<Vec<Split>> {
+fn five_folds(threads: &Threads, dataset: &Dataset) -> Result<Vec<Split>> {
     let folds = (0..5).map(|fold| {
         let rule = SplitRule::Drawn { sizes: Sizes::KFold { folds: 5, fold }, stratified: false, seed: None };
-        Ok(splits::make(&rule, dataset, 0)?)
+        Ok(splits::make(threads, &rule, dataset, 0)?)
     });
     folds.collect()
 }

@@ -8,7 +8,7 @@ use clap::Args as ClapArgs;
 use edgepace_data::native::save_with_record;
 use edgepace_data::{Noise, SplitRule, splits};
 
-use crate::dataset::{Place, spinner};
+use crate::dataset::{Place, budget, spinner};
 use crate::table::say;
 
 #[derive(ClapArgs)]
@@ -30,11 +30,12 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, place: &Place) -> Result<ExitCode> {
-    let mut dataset = place.load(&args.name)?;
+    let threads = budget(None)?;
+    let mut dataset = place.load(&threads, &args.name)?;
     let bar = spinner(format!("making {}", args.output.display()));
     let mut split_name = None;
     if let Some(rule) = &args.split {
-        let split = splits::make(rule, &dataset, args.seed)?;
+        let split = splits::make(&threads, rule, &dataset, args.seed)?;
         split_name = Some(split.name().to_owned());
         let mut all = dataset.splits().to_vec();
         all.retain(|own| own.name() != split.name());
@@ -43,10 +44,10 @@ pub(crate) fn run(args: &Args, place: &Place) -> Result<ExitCode> {
     }
     let mut record = format!("from {}", args.name);
     if !args.noise.is_none() {
-        dataset = args.noise.apply(dataset, split_name.as_deref(), args.seed)?;
+        dataset = args.noise.apply(&threads, dataset, split_name.as_deref(), args.seed)?;
         record = format!("{record}, noise {}", args.noise.record(args.seed));
     }
-    save_with_record(&dataset, &record, &args.output)?;
+    save_with_record(&threads, &dataset, &record, &args.output)?;
     bar.finish_and_clear();
     say(&format!("wrote {}", args.output.display()))?;
     Ok(ExitCode::SUCCESS)

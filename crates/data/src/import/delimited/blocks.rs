@@ -6,6 +6,8 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use edgepace_graph::Threads;
+
 /// Cuts what a reader gives into blocks of whole lines, about `size` bytes each. Only the last may lack its line end.
 pub(super) struct Blocks<R> {
     reader: R,
@@ -44,22 +46,22 @@ impl<R: Read> Blocks<R> {
     }
 }
 
-/// Calls `parse` on every block, on all threads of the pool, and `merge` on the outcomes in the order of the file, until
+/// Calls `parse` on every block, on all threads, and `merge` on the outcomes in the order of the file, until
 /// it breaks. Blocks that wait for their turn are few, however slow `merge` is.
 pub(super) fn in_order<R: Read + Send, P: Send, B: Send>(
+    threads: &Threads,
     blocks: Blocks<R>,
     parse: impl Fn(&[u8]) -> P + Sync,
     merge: impl FnMut(&[u8], P) -> ControlFlow<B> + Send,
 ) -> io::Result<ControlFlow<B>> {
-    let threads = rayon::current_num_threads();
     let work = Work {
         blocks: Mutex::new(blocks),
         waiting: Mutex::new(BTreeMap::new()),
         merger: Mutex::new(Merger { merge, next: 0, end: None }),
         stop: AtomicBool::new(false),
-        limit: 2 * threads,
+        limit: 2 * threads.count(),
     };
-    rayon::scope(|scope| (0..threads).for_each(|_| scope.spawn(|_| work.run(&parse))));
+    threads.on_each(|| work.run(&parse));
     let mut merger = lock(&work.merger);
     work.drain(&mut merger);
     match merger.end.take() {
@@ -135,7 +137,7 @@ impl<R: Read, P, M: FnMut(&[u8], P) -> ControlFlow<B>, B> Work<R, P, M, B> {
     }
 }
 
-/// A thread that panicked takes the whole scope down with it, so that what it left behind is never looked at.
+/// A thread that panicked takes all of them down with it, so that what it left behind is never looked at.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -162,15 +164,12 @@ mod tests {
     fn outcomes_are_merged_in_order_and_nothing_after_the_first_break() {
         let text = "12345\n".repeat(500);
         for (threads, size) in [(1, 6), (2, 7), (8, 20)] {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             let mut merged = 0;
-            let end = pool.install(|| {
-                let blocks = Blocks::new(text.as_bytes(), size);
-                in_order(blocks, <[u8]>::len, |block, len| {
-                    assert_eq!(block.len(), len);
-                    merged += len;
-                    if merged >= 600 { ControlFlow::Break(merged) } else { ControlFlow::Continue(()) }
-                })
+            let blocks = Blocks::new(text.as_bytes(), size);
+            let end = in_order(&Threads::new(threads).unwrap(), blocks, <[u8]>::len, |block, len| {
+                assert_eq!(block.len(), len);
+                merged += len;
+                if merged >= 600 { ControlFlow::Break(merged) } else { ControlFlow::Continue(()) }
             });
             let ControlFlow::Break(end) = end.unwrap() else { panic!("no break") };
             assert_eq!((end, merged), (end, end));

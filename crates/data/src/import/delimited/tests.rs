@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 
 fn read(text: &[u8], options: &Delimited, ids: Option<Ids>) -> Result<EdgeTable, DataError> {
-    read_edges_from_bytes(Path::new("edges.csv"), text, 16, options, ids)
+    read_edges_from_bytes(&Threads::one(), Path::new("edges.csv"), text, 16, options, ids)
 }
 
 fn plain(text: &str) -> EdgeTable {
@@ -175,10 +175,9 @@ proptest! {
         }
         let text = if last_end { &text } else { text.trim_end() };
         for threads in [1, 2, 8] {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            let table = pool.install(|| {
-                read_edges_from_bytes(Path::new("f"), text.as_bytes(), block, &Delimited::default(), None)
-            }).unwrap();
+            let (threads, options) = (Threads::new(threads).unwrap(), Delimited::default());
+            let table =
+                read_edges_from_bytes(&threads, Path::new("f"), text.as_bytes(), block, &options, None).unwrap();
             let name = |number: u32| format!("{prefix}{number}");
             let weights: Vec<f32> = list.iter().map(|&(_, _, weight)| f32::from(weight) + 0.5).collect();
             prop_assert_eq!(table.weights.as_ref(), Some(&weights));

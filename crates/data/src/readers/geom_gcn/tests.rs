@@ -1,11 +1,9 @@
 use std::path::Path;
 
-use edgepace_graph::{Classes, Dataset, Features, Graph};
+use edgepace_graph::{Classes, Features, Graph, Threads};
 
 use super::{Style, read, read_edges, read_nodes};
 use crate::DataError;
-use crate::files::real_data;
-use crate::readers::heterophilous;
 use crate::readers::text::Lines;
 
 const HEADER: &str = "node_id\tfeature\tlabel\n";
@@ -15,7 +13,7 @@ fn nodes(text: &str, style: Style) -> Result<(Features, Classes), DataError> {
 }
 
 fn edges(text: &str) -> Result<Graph, DataError> {
-    read_edges(Lines::new(Path::new("edges.txt"), text.as_bytes()), 3)
+    read_edges(&Threads::one(), Lines::new(Path::new("edges.txt"), text.as_bytes()), 3)
 }
 
 #[test]
@@ -67,51 +65,9 @@ fn what_is_wrong_is_named_with_its_line() {
     );
 }
 
-fn both(folder: &Path, set: &str) -> (Dataset, Dataset) {
-    let text = read(&folder.join("geom-gcn"), set).unwrap();
-    let npz = heterophilous::read(&folder.join(format!("heterophilous/{set}.npz")), set).unwrap();
-    (text, npz)
-}
-
 #[test]
-fn both_layouts_hold_the_same_sets() {
-    let Some(folder) = real_data() else { return };
-    for set in ["texas", "wisconsin", "actor"] {
-        let (text, npz) = both(&folder, set);
-        assert_eq!(text.graph().sources(), npz.graph().sources(), "{set}");
-        assert_eq!(text.checksum(), npz.checksum(), "{set}: graph, features and labels");
-        assert_eq!(text.splits(), npz.splits(), "{set}");
-    }
-}
-
-#[test]
-fn cornell_has_the_features_and_labels_of_texas() {
-    let Some(folder) = real_data() else { return };
-    let (text, npz) = both(&folder, "cornell");
-    let (texas, _) = both(&folder, "texas");
-    assert_eq!((text.features(), text.labels()), (texas.features(), texas.labels()));
-    assert_ne!(text.features(), npz.features());
-    assert_ne!(text.labels(), npz.labels());
-    // The graph has the same degrees, but its nodes are numbered in another way; the masks are the same numbers.
-    let degrees = |dataset: &Dataset| {
-        let mut degrees: Vec<usize> =
-            dataset.graph().offsets().windows(2).map(|pair| pair[1] - pair[0]).collect();
-        degrees.sort_unstable();
-        degrees
-    };
-    assert_eq!((text.graph().edges(), degrees(&text)), (554, degrees(&npz)));
-    assert_ne!(text.graph().sources(), npz.graph().sources());
-    assert_eq!(text.splits(), npz.splits());
-}
-
-#[test]
-fn sets_without_features_say_so() {
-    let Some(folder) = real_data() else { return };
-    for set in ["chameleon", "squirrel"] {
-        let message = read(&folder.join("geom-gcn"), set).unwrap_err().to_string();
-        assert!(
-            message.contains(&format!("expected the features of {set}, found no such file")),
-            "{message}"
-        );
-    }
+fn a_set_without_features_says_so() {
+    // The archive has no features of two sets.
+    let message = read(&Threads::one(), Path::new("nowhere"), "squirrel").unwrap_err().to_string();
+    assert!(message.contains("expected the features of squirrel, found no such file"), "{message}");
 }

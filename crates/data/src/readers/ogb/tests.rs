@@ -2,7 +2,7 @@ use std::fs;
 use std::io::Write;
 use std::path::Path;
 
-use edgepace_graph::{Dataset, Features, Labels, UNLABELLED};
+use edgepace_graph::{Dataset, Features, Labels, Threads, UNLABELLED};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use tempfile::TempDir;
@@ -57,7 +57,7 @@ const PROTEINS: [(&str, &str); 8] = [
 fn read_with(files: &[(&str, &str)], changed: (&str, &str)) -> Result<Dataset, DataError> {
     let folder = folder(files);
     write(folder.path(), changed.0, &gz(changed.1));
-    read(folder.path(), "ogbn-arxiv")
+    read(&Threads::one(), folder.path(), "ogbn-arxiv")
 }
 
 /// The message without the folder, which is another one at every run.
@@ -70,7 +70,7 @@ fn message(result: Result<Dataset, DataError>) -> String {
 #[test]
 fn arxiv_has_its_edges_in_both_directions_and_its_split() {
     let folder = folder(&ARXIV);
-    let dataset = read(folder.path(), "ogbn-arxiv").unwrap();
+    let dataset = read(&Threads::one(), folder.path(), "ogbn-arxiv").unwrap();
     assert_eq!((dataset.graph().nodes(), dataset.graph().edges()), (4, 6));
     let dropped = dataset.graph().dropped();
     assert_eq!((dropped.loops, dropped.duplicates), (1, 1));
@@ -85,7 +85,7 @@ fn arxiv_has_its_edges_in_both_directions_and_its_split() {
 #[test]
 fn proteins_have_the_mean_of_their_edges_as_features() {
     let folder = folder(&PROTEINS);
-    let dataset = read(folder.path(), "ogbn-proteins").unwrap();
+    let dataset = read(&Threads::one(), folder.path(), "ogbn-proteins").unwrap();
     let Features::Dense(dense) = &**dataset.features() else { panic!("means are dense") };
     // Node 0 has edges 1 and 3, node 1 has 1 and 2, node 2 has 2 and 3, node 3 has none.
     let expected = [0.3, 0.4, 0.2, 0.3, 0.4, 0.5, 0.0, 0.0];
@@ -103,7 +103,7 @@ fn a_node_without_a_class_is_unlabelled_and_may_not_be_in_a_split() {
     let folder = folder(&ARXIV);
     write(folder.path(), labels.0, &gz(labels.1));
     write(folder.path(), "split/time/valid.csv.gz", &gz(""));
-    let dataset = read(folder.path(), "ogbn-arxiv").unwrap();
+    let dataset = read(&Threads::one(), folder.path(), "ogbn-arxiv").unwrap();
     assert!(matches!(&**dataset.labels(), Labels::Classes(classes) if classes.of()[1] == UNLABELLED));
 }
 
@@ -190,14 +190,14 @@ fn a_file_cut_short_or_not_packed_at_all_is_refused() {
         let whole = fs::read(folder.path().join(file)).unwrap();
         for bytes in [&whole[..whole.len() - 5], b"0,1\n1,2\n"] {
             write(folder.path(), file, bytes);
-            let message = message(read(folder.path(), "ogbn-arxiv"));
+            let message = message(read(&Threads::one(), folder.path(), "ogbn-arxiv"));
             assert!(
                 message.starts_with(file) && message.contains("expected data that can be unpacked"),
                 "{message}"
             );
         }
         fs::remove_file(folder.path().join(file)).unwrap();
-        assert!(read(folder.path(), "ogbn-arxiv").is_err());
+        assert!(read(&Threads::one(), folder.path(), "ogbn-arxiv").is_err());
     }
 }
 
@@ -235,7 +235,7 @@ fn lines_per_second() {
     edges.finish().unwrap().flush().unwrap();
     values.finish().unwrap().flush().unwrap();
     let start = std::time::Instant::now();
-    let dataset = read(folder.path(), "ogbn-proteins").unwrap();
+    let dataset = read(&Threads::one(), folder.path(), "ogbn-proteins").unwrap();
     let seconds = start.elapsed().as_secs_f64();
     eprintln!("{} edges of 8 features in {seconds:.2} s: {:.0} lines/s", EDGES, 2.0 * EDGES as f64 / seconds);
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();

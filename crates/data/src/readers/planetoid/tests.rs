@@ -1,7 +1,5 @@
-use std::time::{Duration, Instant};
-
 use super::*;
-use crate::{files, pickles};
+use crate::pickles;
 
 fn small(change: impl FnOnce(&mut [Vec<u8>; 8])) -> Result<Dataset, DataError> {
     let mut parts = pickles::set();
@@ -78,62 +76,6 @@ fn parts_that_do_not_fit_are_refused_by_name() {
 
 #[test]
 fn a_missing_file_is_named() {
-    let found = read(Path::new("nowhere"), "cora").expect_err("it is not there").to_string();
+    let found = read(&Threads::one(), Path::new("nowhere"), "cora").expect_err("it is not there").to_string();
     assert!(found.starts_with("cannot read") && found.contains("ind.cora.graph"), "{found}");
-}
-
-/// Counts as published; checksums of what PyTorch Geometric 2.8 loads, hashed as `Dataset::checksum` and `Split::hash`
-/// say.
-#[test]
-fn real_sets_are_those_of_pytorch_geometric() {
-    let Some(folder) = files::real_data() else { return };
-    let sets = [
-        (
-            ("cora", 2708, 10556, 1433, 7, 140, 1208),
-            "1a163544d8e66200351856578c296e6abe47ad47c4822f9dbd432e3f1a3e58dd",
-            "ddec5ef94986fe172fb143bfec90c17ccc7fbaede0e19decc1aef8813edd1c0c",
-            "9834821a5b303b9c7272a1cba80d30581812a73ecf054323343308d0e81b6c1c",
-        ),
-        (
-            ("citeseer", 3327, 9104, 3703, 6, 120, 1827),
-            "322a648280f1d2ef57357d83731f88f54adf136f4adae9ef3e309cc8131985e7",
-            "36b39060031fcede991f9d1eed1226064159ef1b04cd649c845b558ae9c552e5",
-            "1d60c4fb8a391fb64a9ca27102d38db0c3702a58750f2267a7187ac25fb7ba00",
-        ),
-        (
-            ("pubmed", 19717, 88648, 500, 3, 60, 18217),
-            "add1dd0fd157d836aa509b947d7497c32fb76528ccf6d0a500f58ed4ee063013",
-            "ea491a4d0aceaffd7dd69df479bb694bf3140ca424901178b947a3478a472a6a",
-            "e67055870c609b53670b07e1b38beb1c3bbcce8870469fe80a141cc464e9e76e",
-        ),
-    ];
-    for ((name, nodes, edges, features, classes, train, train_full), checksum, public_hash, full_hash) in sets
-    {
-        let set = read(&folder.join("planetoid"), name).expect(name);
-        assert_eq!((set.graph().nodes(), set.graph().edges()), (nodes, edges), "{name}");
-        assert_eq!((set.features().cols(), set.labels().width()), (features, classes), "{name}");
-        assert!(set.graph().twins().is_some(), "{name}: every edge has its reverse");
-        let sizes = |split: &str| {
-            set.split(split).map(|split| [split.train().len(), split.validation().len(), split.test().len()])
-        };
-        assert_eq!(sizes("public"), Some([train, 500, 1000]), "{name}");
-        assert_eq!(sizes("full"), Some([train_full, 500, 1000]), "{name}");
-        assert_eq!(set.checksum(), checksum, "{name}");
-        let hashes = ["public", "full"].map(|split| set.split(split).map(Split::hash));
-        assert_eq!(hashes, [Some(public_hash), Some(full_hash)], "{name}");
-    }
-}
-
-/// `cargo test --release -p edgepace-data --lib pubmed -- --ignored --nocapture`
-#[test]
-#[ignore = "a measurement"]
-fn pubmed_is_read_in_less_than_0_3_seconds() {
-    let Some(folder) = files::real_data() else { return };
-    let times = [(); 5].map(|()| {
-        let start = Instant::now();
-        read(&folder.join("planetoid"), "pubmed").expect("pubmed");
-        start.elapsed()
-    });
-    eprintln!("pubmed: {times:?}");
-    assert!(times.into_iter().min() < Some(Duration::from_millis(300)));
 }

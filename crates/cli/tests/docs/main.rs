@@ -1,0 +1,122 @@
+//! The documents keep their word: commands work (slow ones at least parse, Python scripts at least start), links lead
+//! somewhere.
+
+mod documents;
+#[path = "../cli/program.rs"]
+#[allow(dead_code, reason = "other tests start the program in other ways")]
+mod program;
+#[path = "../../../data/tests/shared/real_data.rs"]
+mod real_data;
+
+use std::path::Path;
+use std::process::{Command, ExitCode};
+
+use libtest_mimic::Trial;
+
+use crate::documents::{COMMAND_OF_BENCH, blocks, documents, root};
+use crate::program::edgepace_in;
+
+fn main() -> ExitCode {
+    let claim = |name: &str, claim: fn()| {
+        Trial::test(name, move || {
+            claim();
+            Ok(())
+        })
+    };
+    let mut trials = vec![
+        claim("every_link_to_a_file_leads_to_it", every_link_to_a_file_leads_to_it),
+        claim("the_index_of_methods_has_a_row_for_each", the_index_of_methods_has_a_row_for_each),
+    ];
+    for (file, text) in documents() {
+        let has = |language: &str| blocks(&text).iter().any(|(found, _)| found.starts_with(language));
+        if !has("console") {
+            continue;
+        }
+        let name = format!("commands of {}", file.strip_prefix(root()).unwrap_or(&file).display());
+        if has("console data") && !real_data::is_there() {
+            let (file, text) = (file.clone(), text.clone());
+            trials.push(real_data::trial(format!("{name} on datasets"), move |_| follow(&file, &text)));
+        }
+        trials.push(Trial::test(name, move || {
+            follow(&file, &text);
+            Ok(())
+        }));
+    }
+    assert!(trials.len() >= 10, "the documents have commands");
+    real_data::run(trials)
+}
+
+/// Runs a document from top to bottom in a folder of its own: a block `csv NAME` is a file there, a block `console` is
+/// commands. `console slow` (minutes, or gigabytes) is only parsed, and so is `console data` without the real datasets.
+fn follow(file: &Path, text: &str) {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    for (language, lines) in blocks(text) {
+        if let Some(name) = language.strip_prefix("csv ") {
+            std::fs::write(folder.path().join(name), lines.join("\n") + "\n").expect("a file");
+        }
+        for command in lines.iter().filter_map(|line| line.strip_prefix("$ ")) {
+            works(folder.path(), &language, command, file);
+        }
+    }
+}
+
+fn works(folder: &Path, language: &str, command: &str, document: &Path) {
+    // The tests of that program run these.
+    if command.starts_with(COMMAND_OF_BENCH) {
+        return;
+    }
+    let words: Vec<&str> = command.split_whitespace().collect();
+    let claim = format!("{}: {command}", document.display());
+    match words[..] {
+        ["edgepace", ref rest @ ..] | ["cargo", "run", "--release", "--", ref rest @ ..] => {
+            let parse_only =
+                language == "console slow" || (language == "console data" && !real_data::is_there());
+            // `--help` after arguments that are not known is an error, and otherwise the end.
+            let help = parse_only.then_some("--help");
+            let run = edgepace_in(folder, rest.iter().copied().chain(help));
+            assert_eq!(run.code, Some(0), "{claim}: {}", run.stderr);
+        }
+        ["python3", script, ..] => {
+            let help = Command::new("python3").args([script, "--help"]).current_dir(root()).output();
+            assert!(help.expect("Python 3").status.success(), "{claim}");
+        }
+        // Heavy: whether there is such an example is enough.
+        ["cargo", "run", "--release", "-p", package, "--example", example, ..] => {
+            let package = package.trim_start_matches("edgepace-");
+            let file = root().join(format!("crates/{package}/examples/{example}.rs"));
+            assert!(file.exists(), "{claim}");
+        }
+        // The command that runs this test, and the one that fetches the source.
+        ["./check"] | ["git", "clone", ..] => {}
+        _ => panic!("a document has a command that no test runs: {claim}"),
+    }
+}
+
+fn the_index_of_methods_has_a_row_for_each() {
+    let index = std::fs::read_to_string(root().join("docs/methods.md")).expect("the index");
+    let list = edgepace_in(&root(), ["methods", "--json"]).stdout;
+    let list: serde_json::Value = serde_json::from_str(&list).expect("JSON");
+    for method in list.as_array().expect("a list") {
+        let name = method["name"].as_str().expect("a name");
+        let row = |line: &str| {
+            line.starts_with(&format!("| `{name}`")) || line.starts_with(&format!("| [`{name}`]"))
+        };
+        assert!(index.lines().any(row), "docs/methods.md has no row for {name}");
+    }
+}
+
+fn every_link_to_a_file_leads_to_it() {
+    let mut seen = 0;
+    for (file, text) in documents() {
+        for rest in text.split("](").skip(1) {
+            let target = rest.split([')', '#']).next().unwrap_or_default();
+            if target.is_empty() || target.contains("://") {
+                continue;
+            }
+            let folder = file.parent().expect("a folder");
+            assert!(folder.join(target).exists(), "{}: there is no {target}", file.display());
+            seen += 1;
+        }
+    }
+    assert!(seen >= 10, "the documents have links");
+}

@@ -1,0 +1,71 @@
+//! What can go wrong with many runs, in terms that a caller can act on.
+
+use std::path::PathBuf;
+
+use edgepace_data::DataError;
+use edgepace_graph::files::FileError;
+use edgepace_train::TrainError;
+use thiserror::Error;
+
+/// Why runs could not be done.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum LabError {
+    /// A run refuses or fails.
+    #[error(transparent)]
+    Train(#[from] TrainError),
+    /// Training diverged; what was the best until then is kept.
+    #[error("seed {seed}: {cause}{}", kept_in(.kept.as_ref()))]
+    Diverged {
+        /// The seed of the run.
+        seed: u64,
+        /// What diverged, when, and what to lower.
+        cause: TrainError,
+        /// Where the model of the best epoch before is.
+        kept: Option<PathBuf>,
+    },
+    /// The dataset refuses.
+    #[error(transparent)]
+    Data(#[from] DataError),
+    /// A file that cannot be read or written.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// A folder that has a run in it already.
+    #[error("{} has a run in it", .folder.display())]
+    Used {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// A folder that another process works on.
+    #[error("{} is in use: {owner}", .folder.display())]
+    Busy {
+        /// The folder.
+        folder: PathBuf,
+        /// Who has it.
+        owner: String,
+    },
+    /// A folder without a run.
+    #[error("{} has no run in it: {reason}", .folder.display())]
+    NoRun {
+        /// The folder.
+        folder: PathBuf,
+        /// What is missing or wrong.
+        reason: String,
+    },
+    /// A record of a run with other data, settings or arithmetic.
+    #[error("{} is of the run {found}, expected {expected}: data, settings or version have changed", .path.display())]
+    OtherRun {
+        /// The record.
+        path: PathBuf,
+        /// The id of the run that it is of.
+        found: String,
+        /// The id of the run that was asked for.
+        expected: String,
+    },
+}
+
+fn kept_in(folder: Option<&PathBuf>) -> String {
+    folder.map_or_else(String::new, |folder| {
+        format!("; the model of the best epoch until then is in {}", folder.display())
+    })
+}

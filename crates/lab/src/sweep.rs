@@ -1,0 +1,285 @@
+//! The runs of a plan, several at a time, each saved now and then.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+use edgepace_graph::{Dataset, Threads};
+use edgepace_train::{
+    CheckedConfig, EdgeTable, Event, Finished, Run, RunRecord, RunSpec, Shelf, TrainError, listed,
+    read_checkpoint, write_checkpoint,
+};
+
+use crate::error::LabError;
+use crate::folder::{RunFolder, SeedFolder};
+use crate::history::HistoryFile;
+use crate::plan::{Plan, RunData};
+
+/// Checkpoints take at most this share of the time of a run, unless one is asked for after each epoch.
+const CHECKPOINT_SHARE: f64 = 0.01;
+
+/// What is told of runs in progress.
+pub trait Watch: Sync {
+    /// A run did something; `done` epochs are behind it and about `left` to come.
+    fn on(&self, seed: u64, events: &[Event], done: u64, left: u64);
+    /// A run is over.
+    fn over(&self, seed: u64);
+}
+
+/// Sees nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Unwatched;
+
+impl Watch for Unwatched {
+    fn on(&self, _: u64, _: &[Event], _: u64, _: u64) {}
+    fn over(&self, _: u64) {}
+}
+
+/// How runs are done; none of it changes what comes out.
+pub struct Options<'a> {
+    /// Runs at the same time.
+    pub jobs: usize,
+    /// Threads of each run.
+    pub threads: usize,
+    /// Where files go; none: nowhere.
+    pub folder: Option<&'a RunFolder>,
+    /// How often a run is saved, 0 being after each epoch; none: never. Only with a folder.
+    pub checkpoint: Option<Duration>,
+    /// When all runs are to end with what they have.
+    pub deadline: Option<Instant>,
+    /// Turns true when all runs are to be saved and left.
+    pub stop: &'a AtomicBool,
+    /// The memory that may be used, in bytes; none: what the system has.
+    pub memory: Option<u64>,
+    /// Who is told.
+    pub watch: &'a dyn Watch,
+}
+
+/// What became of a run.
+pub enum Outcome<R> {
+    /// It is over.
+    Done(R),
+    /// It was over before.
+    Before(Box<RunRecord>),
+    /// It was saved and left, to go on later.
+    Left,
+}
+
+/// A run that is over, with what it ran on.
+pub struct FinishedRun {
+    /// What it ran on.
+    pub data: RunData,
+    /// What it left behind.
+    pub finished: Finished,
+}
+
+/// A plan with its dataset, ready to run.
+pub struct Sweep {
+    plan: Plan,
+    config: CheckedConfig,
+    dataset: Dataset,
+}
+
+impl Sweep {
+    /// A plan whose settings were checked, with the dataset of its first run, without noise.
+    pub fn new(plan: Plan, config: CheckedConfig, dataset: Dataset) -> Self {
+        Self { plan, config, dataset }
+    }
+
+    /// The plan.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// The settings.
+    pub fn config(&self) -> &CheckedConfig {
+        &self.config
+    }
+
+    /// The name of what is trained on: as it was given where the graph follows the seeds.
+    pub fn dataset_name(&self) -> &str {
+        self.plan.unseeded().unwrap_or(self.dataset.name())
+    }
+
+    /// Does all runs and hands each to `finish` as soon as it is over. Answers are in the order of the seeds; after an error
+    /// no further run is begun.
+    ///
+    /// # Errors
+    /// The first error of a run or of `finish`, in the order of the seeds.
+    pub fn each<R: Send, E: From<LabError> + Send>(
+        &self,
+        options: &Options<'_>,
+        finish: impl Fn(FinishedRun) -> Result<R, E> + Sync,
+    ) -> Result<Vec<Outcome<R>>, E> {
+        let seeds = &self.plan.seeds;
+        let next = AtomicUsize::new(0);
+        let (sender, results) = mpsc::channel();
+        std::thread::scope(|scope| {
+            for _ in 0..options.jobs.max(1) {
+                let (sender, next, finish) = (sender.clone(), &next, &finish);
+                scope.spawn(move || {
+                    while let Some((place, &seed)) =
+                        Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|i| Some((i, seeds.get(i)?)))
+                    {
+                        let result = self.one(seed, options, finish);
+                        options.watch.over(seed);
+                        if result.is_err() {
+                            next.store(seeds.len(), Ordering::Relaxed);
+                        }
+                        // The receiver outlives every sender.
+                        let _ = sender.send((place, result));
+                    }
+                });
+            }
+        });
+        drop(sender);
+        let mut results: Vec<(usize, Result<Outcome<R>, E>)> = results.into_iter().collect();
+        results.sort_by_key(|(place, _)| *place);
+        results.into_iter().map(|(_, result)| result).collect()
+    }
+
+    fn one<R, E: From<LabError>>(
+        &self,
+        seed: u64,
+        options: &Options<'_>,
+        finish: impl Fn(FinishedRun) -> Result<R, E>,
+    ) -> Result<Outcome<R>, E> {
+        if options.stop.load(Ordering::Relaxed) {
+            return Ok(Outcome::Left);
+        }
+        let threads =
+            Threads::new(options.threads).map_err(|error| LabError::from(TrainError::from(error)))?;
+        let data = self.plan.data_of(&threads, &self.dataset, seed)?;
+        let spec = self.config.spec(&data.material, seed).map_err(LabError::from)?;
+        let folder = options.folder.map(|folder| folder.seed(seed)).transpose()?;
+        if let Some(folder) = &folder
+            && let Some(record) = folder.record(&spec)?
+        {
+            folder.remove_checkpoint()?;
+            return Ok(Outcome::Before(Box::new(record)));
+        }
+        spec.check_memory(&data.material, options.jobs, options.memory).map_err(LabError::from)?;
+        match work(spec, data, &threads, folder.as_ref(), options)? {
+            None => Ok(Outcome::Left),
+            Some(run) => finish(run).map(Outcome::Done),
+        }
+    }
+}
+
+/// Trains until the run is over, or told to stop. Its files are written before it is handed on.
+fn work(
+    spec: RunSpec,
+    data: RunData,
+    threads: &Threads,
+    folder: Option<&SeedFolder>,
+    options: &Options<'_>,
+) -> Result<Option<FinishedRun>, LabError> {
+    let (seed, shelf, material) = (spec.seed(), Shelf::new(), &data.material);
+    let saved = folder.map(SeedFolder::checkpoint).filter(|path| path.exists());
+    let (mut run, bytes) = match saved {
+        None => (Run::start(spec, material, &shelf, threads)?, 0),
+        Some(path) => {
+            let (state, bytes) = read_checkpoint(&path, &spec)?;
+            (Run::resume(spec, material, &shelf, threads, &state)?, bytes)
+        }
+    };
+    let mut history = folder.map(|folder| HistoryFile::open(&folder.history(), bytes)).transpose()?;
+    let mut saves = folder.map(|folder| Checkpoints::new(folder, options.checkpoint));
+    let mut stopped = None;
+    loop {
+        match run.advance() {
+            Ok(None) => break,
+            Ok(Some(events)) => {
+                if let Some(history) = &mut history {
+                    history.append(events)?;
+                }
+                let events = events.to_vec();
+                let (done, left) = run.progress();
+                options.watch.on(seed, &events, done, left);
+            }
+            Err(cause) => return Err(diverged(run, &data, folder, seed, cause)),
+        }
+        if let (Some(saves), Some(history)) = (&mut saves, &mut history) {
+            let asked = options.stop.load(Ordering::Relaxed);
+            if asked || saves.due() {
+                saves.save(&run, history)?;
+            }
+            if asked {
+                return Ok(None);
+            }
+        }
+        if options.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            stopped = Some("time limit");
+            if let (Some(saves), Some(history)) = (&mut saves, &mut history) {
+                saves.save(&run, history)?;
+            }
+            break;
+        }
+    }
+    if let Some(history) = &mut history {
+        history.sync()?;
+    }
+    let finished = run.finish(&data.judge, stopped)?;
+    if let Some(folder) = folder {
+        write(folder, &data.dataset, &finished)?;
+        if stopped.is_none() {
+            folder.remove_checkpoint()?;
+        }
+    }
+    Ok(Some(FinishedRun { data, finished }))
+}
+
+/// The files of a run that is over, the record last.
+fn write(folder: &SeedFolder, dataset: &Dataset, finished: &Finished) -> Result<(), LabError> {
+    if let Some(report) = &finished.edges {
+        let logits = &finished.snapshot.logits;
+        let table = EdgeTable { dataset, report, logits, audit: None };
+        table.write_csv(&folder.edges(), &listed(dataset.graph()))?;
+    }
+    finished.write_model(&folder.model(), dataset)?;
+    folder.write_record(&finished.record)
+}
+
+/// The error of a run, whose best until then is kept where there is a folder for it.
+fn diverged(run: Run, data: &RunData, folder: Option<&SeedFolder>, seed: u64, cause: TrainError) -> LabError {
+    if !matches!(cause, TrainError::Diverged { .. }) {
+        return cause.into();
+    }
+    let keep = |folder: &SeedFolder| {
+        let finished = run.finish(&data.judge, Some("training diverged")).ok()?;
+        finished.write_model(&folder.model(), &data.dataset).ok()?;
+        folder.write_record(&finished.record).ok()?;
+        Some(folder.path().to_owned())
+    };
+    LabError::Diverged { seed, kept: folder.and_then(keep), cause }
+}
+
+/// When a run is saved.
+struct Checkpoints<'a> {
+    folder: &'a SeedFolder,
+    interval: Option<Duration>,
+    last: Instant,
+    /// How long the latest one took.
+    took: Duration,
+}
+
+impl<'a> Checkpoints<'a> {
+    fn new(folder: &'a SeedFolder, interval: Option<Duration>) -> Self {
+        Self { folder, interval, last: Instant::now(), took: Duration::ZERO }
+    }
+
+    fn due(&self) -> bool {
+        let Some(interval) = self.interval else { return false };
+        let affordable =
+            if interval.is_zero() { Duration::ZERO } else { self.took.div_f64(CHECKPOINT_SHARE) };
+        self.last.elapsed() >= interval.max(affordable)
+    }
+
+    fn save(&mut self, run: &Run, history: &mut HistoryFile) -> Result<(), LabError> {
+        let begin = Instant::now();
+        let bytes = history.sync()?;
+        write_checkpoint(&self.folder.checkpoint(), run.spec(), run.save()?, bytes)?;
+        (self.took, self.last) = (begin.elapsed(), Instant::now());
+        Ok(())
+    }
+}

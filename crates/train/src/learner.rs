@@ -1,0 +1,135 @@
+//! Something that learns epoch by epoch, and how it is started. It need not be a neural network.
+
+use std::fmt;
+use std::sync::Arc;
+
+use edgepace_nn::Threads;
+use toml::Table;
+
+use crate::config::RunConfig;
+use crate::error::TrainError;
+use crate::material::Material;
+use crate::snapshot::{EdgeReport, Snapshot};
+use crate::state::State;
+
+/// What a learner starts from.
+#[derive(Clone, Copy)]
+pub struct Start<'a> {
+    /// What may be known.
+    pub material: &'a Arc<Material>,
+    /// The settings that all methods share, complete.
+    pub config: &'a RunConfig,
+    /// All that is drawn at random follows from it.
+    pub seed: u64,
+    /// The thread budget.
+    pub threads: &'a Threads,
+    /// Parameters of a plainly trained network at its epoch of best validation, for recipes that ask for them.
+    pub warm_start: Option<&'a [f32]>,
+}
+
+impl Start<'_> {
+    /// The parameters of the warm start.
+    ///
+    /// # Errors
+    /// There are none, though the recipe asked for them.
+    pub fn warm_start(&self) -> Result<&[f32], TrainError> {
+        self.warm_start
+            .ok_or_else(|| TrainError::refused("warm start", "missing", "one: the method asks for it"))
+    }
+}
+
+/// A method with its settings, checked and complete.
+pub trait Recipe: fmt::Debug + Send + Sync {
+    /// Every setting, as TOML writes it; what is unset is not in it.
+    ///
+    /// # Errors
+    /// A setting that TOML cannot write.
+    fn settings(&self) -> Result<Table, TrainError> {
+        Ok(Table::new())
+    }
+
+    /// Whether a plainly trained network is to be had first.
+    fn wants_warm_start(&self) -> bool {
+        false
+    }
+
+    /// The bytes that it needs beside what plain training does.
+    fn extra_bytes(&self, _material: &Material, _config: &RunConfig) -> u64 {
+        0
+    }
+
+    /// Makes what learns.
+    ///
+    /// # Errors
+    /// What it needs cannot be made.
+    fn start(&self, start: &Start<'_>) -> Result<Box<dyn Learner>, TrainError>;
+}
+
+/// What learns, between two epochs.
+pub trait Learner: Send {
+    /// Trains one epoch, the next one after the latest, and evaluates.
+    ///
+    /// # Errors
+    /// Training diverges, or something that it is made of refuses.
+    fn epoch(&mut self, epoch: u32) -> Result<Epoch, TrainError>;
+
+    /// What answers for it later: as it is now, on one of the evaluations of the latest epoch, in place of what `into`
+    /// holds.
+    ///
+    /// # Errors
+    /// Predictions that are not finite, or something that it is made of refuses; `into` then is as it was.
+    fn snapshot(&mut self, evaluation: &Evaluated, into: &mut Snapshot) -> Result<(), TrainError>;
+
+    /// What it knows of each edge now.
+    fn edges(&self) -> Option<EdgeReport> {
+        None
+    }
+
+    /// All that one freshly started from the same recipe needs to go on from here, to the same bits.
+    ///
+    /// # Errors
+    /// A value that cannot be written.
+    fn save(&self) -> Result<State, TrainError>;
+
+    /// Goes on from what [`Learner::save`] kept; called right after the start.
+    ///
+    /// # Errors
+    /// Something is missing or does not fit.
+    fn restore(&mut self, state: &State) -> Result<(), TrainError>;
+}
+
+/// What one epoch did.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Epoch {
+    /// The training loss before the step.
+    pub loss: f64,
+    /// How the training structure changed before the step, if it did.
+    pub change: Option<StructureChange>,
+    /// Directed edges in the training structure.
+    pub edges: usize,
+    /// The ways in which it was evaluated, in the order in which the first among equals counts; at least one.
+    pub evaluations: Vec<Evaluated>,
+}
+
+/// One way of evaluating a learner.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Evaluated {
+    /// The epoch, from 0.
+    pub epoch: u32,
+    /// Its number in the epoch.
+    pub number: usize,
+    /// What it was evaluated on, as `full` or `weighted`.
+    pub on: &'static str,
+    /// The score of the validation nodes, higher being better; none without such.
+    pub validation: Option<f64>,
+}
+
+/// A change of the training structure.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StructureChange {
+    /// Directed edges in it from now on.
+    pub edges: usize,
+    /// The joint objective of Algorithm 1, L_GNN + β Σ S R + g(S; λ) + γ/2 ‖S − S_prev‖², before and after the step on
+    /// the mask.
+    pub objective: Option<[f64; 2]>,
+}

@@ -1,0 +1,173 @@
+//! What a run learns from, and who judges it. The labels of test nodes are the judge's alone.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use edgepace_graph::{Classes, Dataset, Features, Graph, Labels, ManyLabels, Split, UNLABELLED};
+
+use edgepace_nn::{CALIBRATION_BINS, Logits, Metric, expected_calibration_error};
+
+use crate::error::TrainError;
+use crate::prepare::Preparation;
+
+/// A dataset with its noise and one split, as a run may know it: no choice can look at a test label, because none is in it.
+#[derive(Debug)]
+pub struct Material {
+    name: String,
+    noise: String,
+    checksum: String,
+    split: Split,
+    graph: Arc<Graph>,
+    features: Arc<Features>,
+    labels: Arc<Labels>,
+    /// Features that were prepared for a run, kept for the next one.
+    prepared: Mutex<Option<(Preparation, Arc<Features>)>>,
+}
+
+/// The labels of the test nodes. Asked once, when every choice is made.
+#[derive(Clone, Debug)]
+pub struct Judge {
+    labels: Arc<Labels>,
+    test: Vec<u32>,
+}
+
+impl Judge {
+    /// The score of the test nodes.
+    pub(crate) fn score(&self, metric: Metric, logits: &[f32]) -> Option<f64> {
+        metric.score(&self.labels, &self.test, Logits::new(logits, self.labels.width()))
+    }
+
+    /// How far the confidence in the predictions of the test nodes is from how often they are right.
+    pub(crate) fn calibration_error(&self, logits: &[f32]) -> Option<f64> {
+        expected_calibration_error(
+            &self.labels,
+            &self.test,
+            Logits::new(logits, self.labels.width()),
+            CALIBRATION_BINS,
+        )
+    }
+}
+
+impl Material {
+    /// Parts a dataset into what a run may know and who judges it.
+    ///
+    /// # Errors
+    /// The split is of another graph, or the dataset has no labels.
+    pub fn new(dataset: &Dataset, split: &Split) -> Result<(Arc<Material>, Judge), TrainError> {
+        let (material, judge) = Self::parted(dataset, split)?;
+        Ok((Arc::new(material), judge))
+    }
+
+    /// The same for a dataset that noise came to: `name` is what it was called before, and `noise` what came, with its seed.
+    /// Both go into records and model files, so that the same graph can be had again.
+    ///
+    /// # Errors
+    /// As [`Material::new`].
+    pub fn with_noise(
+        dataset: &Dataset,
+        split: &Split,
+        name: &str,
+        noise: &str,
+    ) -> Result<(Arc<Material>, Judge), TrainError> {
+        let (material, judge) = Self::parted(dataset, split)?;
+        Ok((Arc::new(Material { name: name.to_owned(), noise: noise.to_owned(), ..material }), judge))
+    }
+
+    fn parted(dataset: &Dataset, split: &Split) -> Result<(Material, Judge), TrainError> {
+        let labels = dataset.labels();
+        if labels.width() == 0 {
+            let found = format!("{} without labels", dataset.name());
+            return Err(TrainError::refused("dataset", found, "one with labels: there is nothing to learn"));
+        }
+        if split.nodes() != dataset.graph().nodes() {
+            let found = format!("{} of {} nodes", split.name(), split.nodes());
+            let expected = format!("a split of the {} nodes of the graph", dataset.graph().nodes());
+            return Err(TrainError::refused("split", found, expected));
+        }
+        let material = Material {
+            name: dataset.name().to_owned(),
+            noise: String::new(),
+            checksum: dataset.checksum(),
+            split: split.clone(),
+            graph: Arc::clone(dataset.graph()),
+            features: Arc::clone(dataset.features()),
+            labels: Arc::new(without_test(labels, split)?),
+            prepared: Mutex::new(None),
+        };
+        let judge = Judge { labels: Arc::clone(labels), test: split.test().to_vec() };
+        Ok((material, judge))
+    }
+
+    /// The name of the dataset, without its noise.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The noise with its seed; empty without.
+    pub fn noise(&self) -> &str {
+        &self.noise
+    }
+
+    /// SHA-256 of graph, features and labels, with the noise.
+    pub fn checksum(&self) -> &str {
+        &self.checksum
+    }
+
+    /// The split, whose test nodes have no labels here.
+    pub fn split(&self) -> &Split {
+        &self.split
+    }
+
+    /// The graph.
+    pub fn graph(&self) -> &Arc<Graph> {
+        &self.graph
+    }
+
+    /// The features as the dataset has them.
+    pub fn features(&self) -> &Arc<Features> {
+        &self.features
+    }
+
+    /// Labels of training and validation nodes; other nodes are [`UNLABELLED`], or 0 where there are many labels.
+    pub fn labels(&self) -> &Arc<Labels> {
+        &self.labels
+    }
+
+    /// The prepared features; those of the latest preparation are kept.
+    ///
+    /// # Errors
+    /// As [`Preparation::apply`].
+    pub fn prepared(&self, preparation: Preparation) -> Result<Arc<Features>, TrainError> {
+        let mut kept = self.prepared.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, features)) = kept.as_ref().filter(|(of, _)| *of == preparation) {
+            return Ok(Arc::clone(features));
+        }
+        *kept = None;
+        let features = preparation.apply(&self.features)?;
+        if !Arc::ptr_eq(&features, &self.features) {
+            self.features.rest();
+        }
+        *kept = Some((preparation, Arc::clone(&features)));
+        Ok(features)
+    }
+}
+
+/// The labels of training and validation nodes alone.
+fn without_test(labels: &Labels, split: &Split) -> Result<Labels, TrainError> {
+    let nodes = split.train().iter().chain(split.validation()).map(|&node| node as usize);
+    Ok(match labels {
+        Labels::Classes(classes) => {
+            let mut of = vec![UNLABELLED; classes.nodes()];
+            nodes.for_each(|node| of[node] = classes.of()[node]);
+            Classes::new(classes.width(), of)?.into()
+        }
+        Labels::Many(many) => {
+            let width = many.width();
+            let mut values = vec![0; many.values().len()];
+            for node in nodes {
+                let row = node * width..(node + 1) * width;
+                values[row.clone()].copy_from_slice(&many.values()[row]);
+            }
+            ManyLabels::new(many.nodes(), width, values)?.into()
+        }
+    })
+}

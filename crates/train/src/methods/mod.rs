@@ -1,0 +1,11 @@
+//! The methods, one file or folder each: what decides which edges and nodes a model learns from.
+
+mod edge_scores;
+pub(crate) mod gnn_svd;
+pub(crate) mod neural_sparse;
+pub(crate) mod nodes;
+pub(crate) mod pro_gnn;
+pub(crate) mod prune;
+pub(crate) mod ptdnet;
+pub(crate) mod rcl;
+pub(crate) mod vanilla;

@@ -1,0 +1,284 @@
+//! Relational Curriculum Learning (Zhang et al., NeurIPS 2023): edges that the model expects come first, harder ones at a
+//! pace; the curriculum itself is the crate `edgepace-curriculum`.
+//!
+//! A vanilla model, at its epoch of best validation, gives the first embeddings. Every `period` epochs the curriculum is
+//! told what the pretrained or the current model makes of the nodes on the training structure, and proposes the next one:
+//! the selected edges with weights π, compacted into a graph of their own. Evaluation is on all edges with weights π, on
+//! all edges with weight 1, or on both, the better on validation counting.
+
+mod ablations;
+mod auto;
+mod saved;
+mod settings;
+
+use std::sync::Arc;
+
+use edgepace_curriculum::{
+    Curriculum, CurriculumConfig, EvaluationGraph, Feedback, Kernel, ResidualTerm, Source,
+};
+use edgepace_graph::{Graph, Labels};
+use edgepace_nn::{Extra, StructureId};
+use toml::Table;
+
+use crate::config::{RunConfig, to_table};
+use crate::error::TrainError;
+use crate::learner::{Learner, Recipe, Start, StructureChange};
+use crate::loss::losses_into;
+use crate::network::{EvaluatedOn, Method, Network, NetworkLearner};
+use crate::snapshot::{EdgeReport, SavedStructure};
+use crate::state::State;
+use ablations::changed;
+
+pub(crate) use auto::{AUTO, candidates};
+pub(crate) use settings::SETTINGS;
+use settings::unread;
+
+/// The presets, the default first.
+pub(crate) const PRESETS: &[&str] = &["edgepace", "posterior", "cosine", "paper", "official", AUTO];
+
+/// Those of a single run.
+pub(crate) const SINGLE_PRESETS: &[&str] = &["edgepace", "posterior", "cosine", "paper", "official"];
+
+/// The settings of a config's preset, or of the default one.
+pub(crate) fn defaults(config: &RunConfig) -> Result<Table, TrainError> {
+    to_table(&changed(&config.method, preset(config)?))
+}
+
+fn preset(config: &RunConfig) -> Result<CurriculumConfig, TrainError> {
+    Ok(CurriculumConfig::preset(config.preset.as_deref().unwrap_or(PRESETS[0]))?)
+}
+
+/// The curriculum, or the ablation of it that the config names, with the settings of a run.
+pub(crate) fn recipe(config: &RunConfig) -> Result<Arc<dyn Recipe>, TrainError> {
+    Ok(Arc::new(RclRecipe(settings(config)?)))
+}
+
+#[derive(Debug)]
+struct RclRecipe(CurriculumConfig);
+
+impl Recipe for RclRecipe {
+    fn settings(&self) -> Result<Table, TrainError> {
+        to_table(&self.0)
+    }
+
+    fn wants_warm_start(&self) -> bool {
+        self.0.warm_start
+    }
+
+    fn start(&self, start: &Start<'_>) -> Result<Box<dyn Learner>, TrainError> {
+        let warm_start = if self.0.warm_start { Some(start.warm_start()?.to_vec()) } else { None };
+        NetworkLearner::boxed(start, |network| Rcl::new(&self.0, start.seed, warm_start, network))
+    }
+}
+
+/// The settings of a run, checked.
+fn settings(config: &RunConfig) -> Result<CurriculumConfig, TrainError> {
+    let asked = config.settings_over(&preset(config)?)?;
+    asked.check()?;
+    let settings = changed(&config.method, asked.clone());
+    let (asked, given) = (to_table(&asked)?, to_table(&settings)?);
+    // An ablation would not be what its name says if its own setting could be changed.
+    if let Some((key, found)) = config.settings.iter().find(|(key, _)| asked.get(*key) != given.get(*key)) {
+        let fixed = given.get(key).map_or_else(|| "unset".to_owned(), ToString::to_string);
+        let expected = format!("{fixed}, which method {} has by its name", config.method);
+        return Err(TrainError::refused(key.clone(), found.to_string(), expected));
+    }
+    settings.check()?;
+    // What has no effect would only seem to have been tried.
+    let preset = to_table(&preset(config)?)?;
+    if let Some((key, reason)) = unread(&settings).find(|(key, _)| preset.get(*key) != given.get(*key)) {
+        let found = given.get(key).map_or_else(String::new, ToString::to_string);
+        return Err(TrainError::refused(key, found, format!("unset: {reason}")));
+    }
+    if settings.residual_term != ResidualTerm::Off && settings.kernel == Kernel::Posterior {
+        let expected = "off for kernel posterior: only terms of embeddings (inner, cosine) join the loss";
+        return Err(TrainError::refused("residual_term", "on", expected));
+    }
+    Ok(settings)
+}
+
+struct Rcl {
+    curriculum: Curriculum,
+    /// Parameters of a plainly trained network at its best epoch.
+    warm_start: Option<Vec<f32>>,
+    /// The selected edges, with weights π.
+    training: StructureId,
+    /// For all edges that have a weight, with weights π: `training` itself while no edge has left the selection.
+    weighted: StructureId,
+    /// A structure for them of their own.
+    own_weighted: StructureId,
+    weights: Arc<[f32]>,
+    losses: Vec<f32>,
+    gradient: Vec<f32>,
+}
+
+impl Rcl {
+    fn new(
+        settings: &CurriculumConfig,
+        seed: u64,
+        warm_start: Option<Vec<f32>>,
+        network: &mut Network,
+    ) -> Result<Self, TrainError> {
+        let graph = Arc::clone(&network.graph);
+        let features = Some(&*network.features);
+        let epochs = network.epochs as usize;
+        let threads = network.model.threads();
+        let curriculum = Curriculum::new(threads, Arc::clone(&graph), features, settings, epochs, seed)?;
+        let alone = Arc::new(Graph::from_edges(graph.nodes(), &[], &[])?);
+        let training = network.model.add_structure(Arc::clone(&alone))?;
+        Ok(Self {
+            curriculum,
+            warm_start,
+            training,
+            weighted: training,
+            own_weighted: network.model.add_structure(alone)?,
+            weights: Arc::default(),
+            losses: Vec::new(),
+            gradient: Vec::new(),
+        })
+    }
+}
+
+impl Method for Rcl {
+    fn before(&mut self, epoch: u32, network: &mut Network) -> Result<Option<StructureChange>, TrainError> {
+        if !self.curriculum.due(epoch as usize) {
+            return Ok(None);
+        }
+        self.learn(epoch, network)?;
+        self.restructure(network)?;
+        // L_GNN does not move with the mask, which the model has not been shown yet.
+        let sum: f64 = self.losses.iter().map(|&loss| f64::from(loss)).sum();
+        let loss = sum / self.losses.len().max(1) as f64;
+        let update = self.curriculum.history().updates.last();
+        Ok(Some(StructureChange {
+            edges: self.curriculum.selected(),
+            objective: update.map(|update| [update.before, update.after].map(|part| loss + part.total())),
+        }))
+    }
+
+    fn step(&mut self, epoch: u32, network: &mut Network) -> Result<f64, TrainError> {
+        if self.curriculum.config().residual_term == ResidualTerm::Off {
+            return network.train_on(self.training, epoch);
+        }
+        self.step_with_residuals(epoch, network)
+    }
+
+    fn evaluated_on(&self) -> Vec<EvaluatedOn> {
+        let full = EvaluatedOn { structure: StructureId::FIRST.into(), name: "full" };
+        let weighted = EvaluatedOn { structure: self.weighted.into(), name: "weighted" };
+        match self.curriculum.config().evaluation {
+            EvaluationGraph::Weighted => vec![weighted],
+            EvaluationGraph::Full => vec![full],
+            EvaluationGraph::Validated => vec![weighted, full],
+        }
+    }
+
+    fn saved_structure(&self, on: EvaluatedOn) -> SavedStructure {
+        let weighted = on.structure == self.weighted.into();
+        SavedStructure { weights: weighted.then(|| Arc::clone(&self.weights)), ..SavedStructure::default() }
+    }
+
+    fn edges_in(&self, _: &Network) -> usize {
+        self.curriculum.selected()
+    }
+
+    fn edges(&self) -> Option<EdgeReport> {
+        let curriculum = &self.curriculum;
+        let history = curriculum.history();
+        let pair_of = curriculum.pairs().pair_of();
+        let per_edge = |values: &[f32]| pair_of.iter().map(|&pair| values[pair as usize]).collect();
+        Some(EdgeReport {
+            difficulty: per_edge(history.residuals),
+            first_epoch: pair_of.iter().map(|&pair| history.first_epoch[pair as usize]).collect(),
+            weight: per_edge(history.weights),
+        })
+    }
+
+    fn save(&self, _: &Network) -> Result<State, TrainError> {
+        saved::save(self.curriculum.save())
+    }
+
+    fn restore(&mut self, state: &State, network: &mut Network) -> Result<(), TrainError> {
+        self.curriculum.restore(&saved::restore(state)?)?;
+        self.restructure(network)
+    }
+}
+
+impl Rcl {
+    /// Tells the curriculum what the model makes of the nodes.
+    fn learn(&mut self, epoch: u32, network: &mut Network) -> Result<(), TrainError> {
+        let settings = self.curriculum.config();
+        let (kernel, dropout) = (settings.kernel, settings.dropout_in_embeddings.then_some(epoch));
+        let always = settings.source == Source::Pretrained;
+        // The pretrained model has learned on all edges; later it is shown the training structure.
+        let first = self.curriculum.history().updates.is_empty();
+        let structure = if first && self.warm_start.is_some() { StructureId::FIRST } else { self.training };
+        let pretrained = self.warm_start.as_ref().filter(|_| first || always);
+        let model = &mut network.model;
+        let own = pretrained.map(|_| model.parameter_values().to_vec());
+        if let Some(pretrained) = pretrained {
+            model.set_parameter_values(pretrained)?;
+        }
+        let width = network.labels.width();
+        let evaluation = model.on(structure).evaluate();
+        let logits = evaluation.all_logits();
+        losses_into(&mut self.losses, &logits, &network.labels, &network.train);
+        let feedback = Feedback::new().losses(&network.train, &self.losses);
+        if matches!(kernel, Kernel::Inner | Kernel::Cosine) {
+            let units = model.config().hidden;
+            let feedback = feedback.embeddings(model.embeddings(dropout), units);
+            self.curriculum.update(epoch as usize, &feedback)?;
+        } else {
+            let feedback = match *network.labels {
+                Labels::Classes(_) => feedback.logits(&logits, width),
+                Labels::Many(_) => feedback.label_logits(&logits, width),
+            };
+            self.curriculum.update(epoch as usize, &feedback)?;
+        }
+        if let Some(own) = own {
+            network.model.set_parameter_values(&own)?;
+        }
+        Ok(())
+    }
+
+    /// Takes over the curriculum's edges and weights.
+    fn restructure(&mut self, network: &mut Network) -> Result<(), TrainError> {
+        let (graph, model) = (&network.graph, &mut network.model);
+        // Both are to change, and there is more room for that without what they keep.
+        model.rest(self.training);
+        model.rest(self.own_weighted);
+        let threads = model.threads().clone();
+        let mut set = |structure: StructureId, weights: &[f32]| {
+            // Edges without weight are not there, so neither step nor evaluation need to visit them.
+            let there = graph.select_on(&threads, |edge| weights[edge] > 0.0);
+            let values: Vec<f32> = there.edge_of.iter().map(|&edge| weights[edge as usize]).collect();
+            model.on(structure).set_weighted_graph(Arc::new(there.graph), &values)
+        };
+        set(self.training, self.curriculum.weights())?;
+        self.weights = self.curriculum.evaluation_weights().into();
+        self.weighted = self.training;
+        if *self.weights != *self.curriculum.weights() {
+            self.weighted = self.own_weighted;
+            set(self.weighted, &self.weights)?;
+        }
+        if self.curriculum.config().evaluation == EvaluationGraph::Weighted {
+            // All edges with weight 1 were for the pretrained model alone.
+            model.rest(StructureId::FIRST);
+        }
+        Ok(())
+    }
+
+    /// A training step whose loss has the term β Σ S R (Algorithm 1, step 3).
+    fn step_with_residuals(&mut self, epoch: u32, network: &mut Network) -> Result<f64, TrainError> {
+        let model = network.model.on(self.training);
+        let units = model.config().hidden;
+        let loss = model.gradients(&network.task, Some(epoch), Extra::default())?;
+        let embeddings = model.embeddings(Some(epoch));
+        self.gradient.resize(embeddings.len(), 0.0);
+        let feedback = Feedback::new().embeddings(embeddings, units);
+        self.curriculum.residual_gradient(&feedback, &mut self.gradient)?;
+        model.add_embedding_gradient(Some(epoch), &self.gradient)?;
+        network.optimise()?;
+        Ok(loss)
+    }
+}

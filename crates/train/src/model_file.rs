@@ -1,0 +1,202 @@
+//! A trained model as a file: its parameters by name, the structure that it was judged on, and what it was trained on.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use edgepace_graph::{Dataset, Graph};
+use edgepace_nn::{Layers, Model, StructureId, Threads};
+use serde::{Deserialize, Serialize};
+
+use crate::config::RunConfig;
+use crate::error::TrainError;
+use crate::run::Finished;
+use crate::snapshot::SavedStructure;
+use crate::state::Numbers;
+use crate::tensor_file::{self, Kind, Tensor};
+
+const KIND: Kind = Kind { name: "model", version: 2 };
+
+/// The tensor of edge weights; without it every edge has weight 1.
+const EDGE_WEIGHTS: &str = "edge_weights";
+/// The edge weights in the second layer, where they are others than in the first.
+const SECOND_WEIGHTS: &str = "edge_weights_of_second_layer";
+/// The edges of a graph of the method's own, in its order; without them the dataset's.
+const SOURCES: &str = "sources";
+const TARGETS: &str = "targets";
+/// The logits of all nodes, where what was trained is no network.
+const LOGITS: &str = "logits";
+
+/// What a model was trained on and how.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ModelHeader {
+    /// The id of its run.
+    pub id: String,
+    /// The dataset's name without noise.
+    pub dataset: String,
+    /// SHA-256 of graph, features and labels, with the noise.
+    pub checksum: String,
+    /// The noise with its seed; empty without.
+    pub noise: String,
+    /// The name of the split.
+    pub split: String,
+    /// The seed.
+    pub seed: u64,
+    /// Classes, or labels.
+    pub outputs: usize,
+    /// The structure of the best validation score, as `full` or `weighted`.
+    pub evaluated_on: String,
+    /// The epoch of the best validation score, from 0.
+    pub best_epoch: u32,
+    /// The best validation score.
+    pub validation: Option<f64>,
+    /// The test score.
+    pub test: Option<f64>,
+    /// The settings, complete.
+    pub config: RunConfig,
+}
+
+impl Finished {
+    /// Writes what was kept as a model file, whole or not at all.
+    ///
+    /// # Errors
+    /// A dataset that it was not trained on, or a file that cannot be written.
+    pub fn write_model(&self, path: &Path, dataset: &Dataset) -> Result<(), TrainError> {
+        let (record, snapshot) = (&self.record, &self.snapshot);
+        let header = ModelHeader {
+            id: record.result.id.clone(),
+            dataset: record.data.name.clone(),
+            checksum: record.data.checksum.clone(),
+            noise: record.data.noise.clone(),
+            split: record.result.split.clone(),
+            seed: record.result.seed,
+            outputs: dataset.labels().width(),
+            evaluated_on: record.result.evaluated_on.clone(),
+            best_epoch: record.result.best_epoch,
+            validation: record.result.validation,
+            test: record.result.test,
+            config: record.config.clone(),
+        };
+        if snapshot.parameters.is_empty() {
+            let logits = Tensor::row(LOGITS, Numbers::F32(snapshot.logits.clone()));
+            return tensor_file::write(path, &KIND, &header, vec![logits]);
+        }
+        let mut model = model(dataset, &record.config, record.result.seed)?;
+        model.set_parameter_values(&snapshot.parameters)?;
+        let mut tensors: Vec<Tensor> = model
+            .parameters()
+            .map(|part| Tensor {
+                name: part.name.to_owned(),
+                shape: vec![part.rows, part.columns],
+                numbers: Numbers::F32(part.values.to_vec()),
+            })
+            .collect();
+        let structure = snapshot.structure.as_edges(dataset.graph().nodes())?;
+        let SavedStructure { graph, weights, second_weights, .. } = &structure;
+        if let Some(graph) = graph {
+            tensors.push(Tensor::row(SOURCES, Numbers::U32(graph.sources().to_vec())));
+            tensors.push(Tensor::row(TARGETS, Numbers::U32(graph.targets().clone())));
+        }
+        for (name, weights) in [(EDGE_WEIGHTS, weights), (SECOND_WEIGHTS, second_weights)] {
+            if let Some(weights) = weights {
+                tensors.push(Tensor::row(name, Numbers::F32(weights.to_vec())));
+            }
+        }
+        tensor_file::write(path, &KIND, &header, tensors)
+    }
+}
+
+fn model(dataset: &Dataset, config: &RunConfig, seed: u64) -> Result<Model<f32>, TrainError> {
+    let features = config.features.apply(dataset.features())?;
+    let threads = Threads::new(1)?;
+    let outputs = dataset.labels().width();
+    Ok(Model::new(Arc::clone(dataset.graph()), features, outputs, config.model(), seed, &threads)?)
+}
+
+/// A model file that was read.
+pub struct SavedModel {
+    header: ModelHeader,
+    tensors: Vec<Tensor>,
+}
+
+impl SavedModel {
+    /// Reads a model file.
+    ///
+    /// # Errors
+    /// A file that cannot be read, is no model of this version, or is damaged.
+    pub fn open(path: &Path) -> Result<Self, TrainError> {
+        let (header, tensors) = tensor_file::read(path, &KIND)?;
+        Ok(Self { header, tensors })
+    }
+
+    /// What it was trained on and how.
+    pub fn header(&self) -> &ModelHeader {
+        &self.header
+    }
+
+    /// The logits of all nodes of the dataset that it was trained on, nodes × outputs.
+    ///
+    /// # Errors
+    /// Another dataset, or tensors that are missing or of another shape than the model's.
+    pub fn logits(&self, dataset: &Dataset) -> Result<Vec<f32>, TrainError> {
+        let (nodes, outputs) = (dataset.graph().nodes(), dataset.labels().width());
+        if let Some(logits) = self.floats(LOGITS, &[nodes * outputs])? {
+            return Ok(logits.to_vec());
+        }
+        let mut model = model(dataset, &self.header.config, self.header.seed)?;
+        let shapes: Vec<(String, [usize; 2])> =
+            model.parameters().map(|part| (part.name.to_owned(), [part.rows, part.columns])).collect();
+        for (name, shape) in shapes {
+            let values = self.floats(&name, &shape)?;
+            let values = values
+                .ok_or_else(|| wrong(&name, format!("is not there, expected one of shape {shape:?}")))?;
+            model.set_parameter(&name, values)?;
+        }
+        match (self.ids(SOURCES)?, self.ids(TARGETS)?) {
+            (None, None) => {}
+            (Some(sources), Some(targets)) => {
+                model.set_graph(Arc::new(Graph::from_edges(nodes, sources, targets)?))?;
+            }
+            _ => return Err(wrong(SOURCES, format!("is there without `{TARGETS}`, or the other way round"))),
+        }
+        let edges = model.graph().edges();
+        if let Some(weights) = self.floats(EDGE_WEIGHTS, &[edges])? {
+            model.set_edge_weights(weights)?;
+        }
+        if let Some(weights) = self.floats(SECOND_WEIGHTS, &[edges])? {
+            let second = model.add_structure(Arc::clone(model.graph()))?;
+            model.on(second).set_edge_weights(weights)?;
+            model.on(Layers([StructureId::FIRST, second]));
+        }
+        Ok(model.evaluate().all_logits().into_owned())
+    }
+
+    fn tensor(&self, name: &str) -> Option<&Tensor> {
+        self.tensors.iter().find(|tensor| tensor.name == name)
+    }
+
+    fn floats(&self, name: &str, shape: &[usize]) -> Result<Option<&[f32]>, TrainError> {
+        match self.tensor(name) {
+            None => Ok(None),
+            Some(Tensor { shape: found, numbers: Numbers::F32(numbers), .. }) if found == shape => {
+                Ok(Some(numbers))
+            }
+            Some(Tensor { shape: found, .. }) => {
+                Err(wrong(name, format!("has the shape {found:?}, expected {shape:?} of single precision")))
+            }
+        }
+    }
+
+    fn ids(&self, name: &str) -> Result<Option<&[u32]>, TrainError> {
+        match self.tensor(name).map(|tensor| &tensor.numbers) {
+            None => Ok(None),
+            Some(Numbers::U32(ids)) => Ok(Some(ids)),
+            Some(Numbers::F32(_)) => {
+                Err(wrong(name, "has numbers of single precision, expected ids".to_owned()))
+            }
+        }
+    }
+}
+
+fn wrong(name: &str, reason: String) -> TrainError {
+    TrainError::State { part: name.to_owned(), reason }
+}

@@ -1,0 +1,278 @@
+//! A neural network that learns, and the hooks by which a method decides what it learns from.
+
+use std::sync::Arc;
+
+use edgepace_graph::{Features, Graph, Labels};
+use edgepace_nn::{Adam, AdamConfig, Layers, Metric, Model, StructureId, Task};
+
+use crate::error::{TrainError, check_finite};
+use crate::learner::{Epoch, Evaluated, Learner, Start, StructureChange};
+use crate::scoring::comparable;
+use crate::snapshot::{EdgeReport, SavedStructure, Snapshot};
+use crate::state::State;
+
+/// A network in training. Labels of test nodes are not in it.
+pub(crate) struct Network {
+    /// The model, on the dataset's graph.
+    pub(crate) model: Model<f32>,
+    /// The graph as the dataset has it.
+    pub(crate) graph: Arc<Graph>,
+    /// The prepared features.
+    pub(crate) features: Arc<Features>,
+    /// Labels of training and validation nodes.
+    pub(crate) labels: Arc<Labels>,
+    /// The training nodes.
+    pub(crate) train: Arc<[u32]>,
+    /// The validation nodes.
+    pub(crate) validation: Arc<[u32]>,
+    /// What is trained for.
+    pub(crate) task: Task<f32>,
+    /// What validation is judged by.
+    pub(crate) metric: Metric,
+    /// Training epochs.
+    pub(crate) epochs: u32,
+    optimiser: Adam<f32>,
+    adam: AdamConfig,
+    initial: Vec<f32>,
+}
+
+impl Network {
+    /// A network as the settings say, with the parameters that the seed gives.
+    ///
+    /// # Errors
+    /// Features, labels or settings that do not fit.
+    pub(crate) fn new(start: &Start<'_>) -> Result<Self, TrainError> {
+        let &Start { material, config, seed, threads, .. } = start;
+        let graph = Arc::clone(material.graph());
+        let features = material.prepared(config.features)?;
+        let labels = Arc::clone(material.labels());
+        let (outputs, shape) = (labels.width(), config.model());
+        let model = Model::new(Arc::clone(&graph), Arc::clone(&features), outputs, shape, seed, threads)?;
+        let split = material.split();
+        let task = Task::new(Arc::clone(&labels), split.train())?;
+        let adam = config.adam();
+        Ok(Self {
+            optimiser: Adam::new(adam, model.parameter_count())?,
+            initial: model.parameter_values().to_vec(),
+            model,
+            graph,
+            features,
+            labels,
+            train: split.train().into(),
+            validation: split.validation().into(),
+            task,
+            metric: config.metric.unwrap_or_else(|| Metric::default_for(material.labels())),
+            epochs: config.epochs,
+            adam,
+        })
+    }
+
+    /// One training step on a structure; returns the loss before it.
+    ///
+    /// # Errors
+    /// As [`Model::train`].
+    pub(crate) fn train_on(&mut self, structure: StructureId, epoch: u32) -> Result<f64, TrainError> {
+        Ok(self.model.on(structure).train(&self.task, &mut self.optimiser, epoch)?)
+    }
+
+    /// One optimiser step along the model's latest gradient.
+    ///
+    /// # Errors
+    /// As [`Model::step`].
+    pub(crate) fn optimise(&mut self) -> Result<(), TrainError> {
+        Ok(self.model.step(&mut self.optimiser)?)
+    }
+
+    /// Goes back to the parameters that the seed gives, with an optimiser that remembers nothing.
+    ///
+    /// # Errors
+    /// As [`Model::set_parameter_values`].
+    pub(crate) fn restart(&mut self) -> Result<(), TrainError> {
+        self.model.set_parameter_values(&self.initial)?;
+        self.optimiser = Adam::new(self.adam, self.model.parameter_count())?;
+        Ok(())
+    }
+
+    fn save(&self) -> Result<State, TrainError> {
+        let mut state = State::default();
+        state.put_floats("parameters", self.model.parameter_values());
+        state.put_part("optimiser", save_adam(&self.optimiser)?);
+        Ok(state)
+    }
+
+    fn restore(&mut self, state: &State) -> Result<(), TrainError> {
+        let count = self.model.parameter_count();
+        self.model.set_parameter_values(state.floats("parameters", count)?)?;
+        restore_adam(&mut self.optimiser, &state.part("optimiser"))
+    }
+}
+
+/// All that an optimiser remembers.
+pub(crate) fn save_adam(adam: &Adam<f32>) -> Result<State, TrainError> {
+    let mut state = State::default();
+    let (steps, moments) = adam.memory();
+    state.put_value("steps", &steps)?;
+    state.put_floats("moments", moments.as_flattened());
+    Ok(state)
+}
+
+/// Makes an optimiser remember what [`save_adam`] kept.
+pub(crate) fn restore_adam(adam: &mut Adam<f32>, state: &State) -> Result<(), TrainError> {
+    let (moments, _) = state.all_floats("moments")?.as_chunks::<2>();
+    Ok(adam.set_memory(state.value("steps")?, moments)?)
+}
+
+/// A structure to evaluate on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct EvaluatedOn {
+    /// Which of the model's structures, in each of its layers.
+    pub(crate) structure: Layers,
+    /// Its name in results, as `full` or `weighted`.
+    pub(crate) name: &'static str,
+}
+
+/// What proposes a structure and node weights for the next epoch of a network and learns from how training goes.
+///
+/// For each epoch come `before`, `step`, `after`; then the network is evaluated on what `evaluated_on` names.
+pub(crate) trait Method: Send {
+    /// Sets structure and weights for the training step of `epoch`. Returns whether something changed.
+    ///
+    /// # Errors
+    /// The model refuses them.
+    fn before(&mut self, _epoch: u32, _network: &mut Network) -> Result<Option<StructureChange>, TrainError> {
+        Ok(None)
+    }
+
+    /// The training step; returns the loss.
+    ///
+    /// # Errors
+    /// The model refuses.
+    fn step(&mut self, epoch: u32, network: &mut Network) -> Result<f64, TrainError> {
+        network.train_on(StructureId::FIRST, epoch)
+    }
+
+    /// Sets the structures that are evaluated, now that the step is done.
+    ///
+    /// # Errors
+    /// The model refuses them.
+    fn after(&mut self, _epoch: u32, _network: &mut Network) -> Result<(), TrainError> {
+        Ok(())
+    }
+
+    /// The step sizes that may be too large where training diverges.
+    fn step_sizes(&self) -> &'static str {
+        "`lr`"
+    }
+
+    /// The structures to evaluate on; the best on validation counts, the first one among equals.
+    fn evaluated_on(&self) -> Vec<EvaluatedOn> {
+        vec![EvaluatedOn { structure: StructureId::FIRST.into(), name: "full" }]
+    }
+
+    /// One of them as it is now. Asked for when it was the best so far.
+    fn saved_structure(&self, _on: EvaluatedOn) -> SavedStructure {
+        SavedStructure::default()
+    }
+
+    /// Directed edges in the training structure.
+    fn edges_in(&self, network: &Network) -> usize {
+        network.graph.edges()
+    }
+
+    /// What it knows about each edge.
+    fn edges(&self) -> Option<EdgeReport> {
+        None
+    }
+
+    /// What one freshly made needs to go on from here, beside the network.
+    ///
+    /// # Errors
+    /// A value that cannot be written.
+    fn save(&self, _network: &Network) -> Result<State, TrainError> {
+        Ok(State::default())
+    }
+
+    /// Goes on from what [`Method::save`] kept. The network is restored already, but for its structures.
+    ///
+    /// # Errors
+    /// Something is missing or does not fit.
+    fn restore(&mut self, _state: &State, _network: &mut Network) -> Result<(), TrainError> {
+        Ok(())
+    }
+}
+
+/// A network and the method that decides what it learns from.
+pub(crate) struct NetworkLearner<M> {
+    network: Network,
+    method: M,
+}
+
+impl<M: Method + 'static> NetworkLearner<M> {
+    /// A fresh network with the method that `make` makes for it.
+    pub(crate) fn boxed(
+        start: &Start<'_>,
+        make: impl FnOnce(&mut Network) -> Result<M, TrainError>,
+    ) -> Result<Box<dyn Learner>, TrainError> {
+        let mut network = Network::new(start)?;
+        let method = make(&mut network)?;
+        Ok(Box::new(Self { network, method }))
+    }
+}
+
+impl<M: Method> Learner for NetworkLearner<M> {
+    fn epoch(&mut self, epoch: u32) -> Result<Epoch, TrainError> {
+        let Self { network, method } = self;
+        let change = method.before(epoch, network)?;
+        let loss = method.step(epoch, network)?;
+        check_finite(&[loss as f32], "the loss is", epoch, method.step_sizes())?;
+        method.after(epoch, network)?;
+        let score = |(number, on): (usize, EvaluatedOn)| {
+            let model = network.model.on(on.structure);
+            let validation = model.score(network.metric, &network.labels, &network.validation)?;
+            let validation = validation.map(|score| comparable(network.metric, score));
+            Ok(Evaluated { epoch, number, on: on.name, validation })
+        };
+        let evaluations =
+            method.evaluated_on().into_iter().enumerate().map(score).collect::<Result<_, TrainError>>()?;
+        Ok(Epoch { loss, change, edges: method.edges_in(network), evaluations })
+    }
+
+    fn snapshot(&mut self, evaluation: &Evaluated, into: &mut Snapshot) -> Result<(), TrainError> {
+        let Self { network, method } = self;
+        let Some(&on) = method.evaluated_on().get(evaluation.number) else {
+            let names = "one of the latest epoch".to_owned();
+            return Err(TrainError::refused("evaluation", evaluation.on, names));
+        };
+        let model = network.model.on(on.structure);
+        let predicted = model.evaluate();
+        check_finite(&predicted.all_logits(), "the predictions are", evaluation.epoch, method.step_sizes())?;
+        predicted.copy_logits(&mut into.logits);
+        into.parameters.clear();
+        into.parameters.extend_from_slice(model.parameter_values());
+        let matrix = into.structure.matrix.take();
+        into.structure = method.saved_structure(on);
+        if let Some(now) = model.matrix() {
+            let mut matrix = matrix.unwrap_or_default();
+            matrix.clear();
+            matrix.extend_from_slice(now);
+            into.structure.matrix = Some(matrix);
+        }
+        Ok(())
+    }
+
+    fn edges(&self) -> Option<EdgeReport> {
+        self.method.edges()
+    }
+
+    fn save(&self) -> Result<State, TrainError> {
+        let mut state = State::default();
+        state.put_part("network", self.network.save()?);
+        state.put_part("method", self.method.save(&self.network)?);
+        Ok(state)
+    }
+
+    fn restore(&mut self, state: &State) -> Result<(), TrainError> {
+        self.network.restore(&state.part("network"))?;
+        self.method.restore(&state.part("method"), &mut self.network)
+    }
+}

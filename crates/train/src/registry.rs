@@ -1,0 +1,255 @@
+//! Every method by name: what it is called, what can be set, and how it starts.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+use toml::Table;
+
+use crate::candidates::Candidates;
+use crate::config::{RunConfig, to_table};
+use crate::error::TrainError;
+use crate::learner::Recipe;
+use crate::methods::vanilla::Vanilla;
+use crate::methods::{gnn_svd, neural_sparse, nodes, pro_gnn, prune, ptdnet, rcl};
+use crate::setting::Setting;
+
+use rcl::AUTO;
+
+/// Checks the settings of a config and makes the method's recipe of them.
+type MakeRecipe = fn(&RunConfig) -> Result<Arc<dyn Recipe>, TrainError>;
+
+/// The settings of a config's method where the config sets none, as TOML has them.
+type Defaults = fn(&RunConfig) -> Result<Table, TrainError>;
+
+/// What a method chooses among on validation, if the config leaves it the choice.
+type ListCandidates = fn(&RunConfig) -> Option<Candidates>;
+
+/// A method by name.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct MethodInfo {
+    /// Its name.
+    pub name: &'static str,
+    /// The backbones that it works with.
+    pub backbones: &'static [&'static str],
+    /// One line on what it does.
+    pub summary: &'static str,
+    /// The names of its presets, the default first.
+    pub presets: &'static [&'static str],
+    /// Whether it says of each edge how far it trusts it, so that an audit can take that up.
+    pub orders_edges: bool,
+    /// Its settings.
+    pub settings: &'static [Setting],
+    #[serde(skip)]
+    defaults: Defaults,
+    /// What to do where it needs more memory than there is.
+    #[serde(skip)]
+    pub(crate) to_save_memory: &'static str,
+    #[serde(skip)]
+    candidates: Option<ListCandidates>,
+    #[serde(skip)]
+    recipe: MakeRecipe,
+}
+
+impl MethodInfo {
+    /// The default of each setting; one that is unset by default is not in it.
+    ///
+    /// # Errors
+    /// A default that TOML cannot write.
+    pub fn defaults(&self) -> Result<Table, TrainError> {
+        self.defaults_of(&RunConfig { method: self.name.into(), ..RunConfig::default() })
+    }
+
+    /// The same beside the preset of a config.
+    pub(crate) fn defaults_of(&self, config: &RunConfig) -> Result<Table, TrainError> {
+        (self.defaults)(config)
+    }
+
+    /// What a config leaves it to choose among on validation; none where there is nothing to choose.
+    pub(crate) fn candidates(&self, config: &RunConfig) -> Option<Candidates> {
+        (self.candidates?)(config)
+    }
+
+    /// The recipe for the settings of a config, which are checked.
+    ///
+    /// # Errors
+    /// A backbone that it does not work with, a preset that it does not have, or settings out of their range.
+    pub(crate) fn recipe(&self, config: &RunConfig) -> Result<Arc<dyn Recipe>, TrainError> {
+        let refuse = |field: &str, found: &str, expected: String| {
+            Err(TrainError::refused(field, format!("`{found}`"), expected))
+        };
+        if !self.backbones.contains(&config.backbone.name()) {
+            let expected = format!("{} for method {}", self.backbones.join(", "), self.name);
+            return refuse("backbone", config.backbone.name(), expected);
+        }
+        if let Some(preset) = &config.preset
+            && !self.presets.contains(&&preset[..])
+        {
+            let expected = match self.presets {
+                [] => format!("none: method {} has no presets", self.name),
+                presets => presets.join(", "),
+            };
+            return refuse("preset", preset, expected);
+        }
+        if self.settings.is_empty()
+            && let Some(key) = config.settings.keys().next()
+        {
+            return refuse("settings", key, format!("none: method {} has no settings", self.name));
+        }
+        (self.recipe)(config)
+    }
+}
+
+const EVERY_BACKBONE: &[&str] = &["gcn", "gin", "sage", "pna", "mlp"];
+const GRAPH_BACKBONES: &[&str] = &["gcn", "gin", "sage", "pna"];
+
+/// Plain training: what every other entry says is where it differs.
+const PLAIN: MethodInfo = MethodInfo {
+    name: "vanilla",
+    backbones: EVERY_BACKBONE,
+    summary: "plain training on all edges",
+    presets: &[],
+    orders_edges: false,
+    settings: &[],
+    defaults: |_| Ok(Table::new()),
+    to_save_memory: "a smaller `hidden`",
+    candidates: None,
+    recipe: |_| Ok(Arc::new(Vanilla)),
+};
+
+/// The curriculum over edges, and the same without one of its parts.
+const fn curriculum(name: &'static str, summary: &'static str) -> MethodInfo {
+    MethodInfo {
+        name,
+        backbones: GRAPH_BACKBONES,
+        summary,
+        presets: rcl::SINGLE_PRESETS,
+        orders_edges: true,
+        settings: rcl::SETTINGS,
+        defaults: rcl::defaults,
+        recipe: rcl::recipe,
+        ..PLAIN
+    }
+}
+
+/// A curriculum over training nodes.
+const fn node_curriculum(
+    name: &'static str,
+    summary: &'static str,
+    (settings, defaults): (&'static [Setting], Defaults),
+    recipe: MakeRecipe,
+) -> MethodInfo {
+    MethodInfo { name, summary, settings, defaults, recipe, ..PLAIN }
+}
+
+/// A method that learns a structure or makes one of its own.
+const fn structure_learning(
+    name: &'static str,
+    summary: &'static str,
+    settings: (&'static [Setting], Defaults),
+    recipe: MakeRecipe,
+) -> MethodInfo {
+    let method = node_curriculum(name, summary, settings, recipe);
+    MethodInfo { backbones: GRAPH_BACKBONES, orders_edges: true, ..method }
+}
+
+/// Plain training on the edges that look best.
+const fn pruning(name: &'static str, summary: &'static str, recipe: MakeRecipe) -> MethodInfo {
+    let settings = (prune::SETTINGS, prune::defaults as Defaults);
+    MethodInfo { candidates: Some(prune::candidates), ..structure_learning(name, summary, settings, recipe) }
+}
+
+/// Every method.
+pub const METHODS: &[MethodInfo] = &[
+    PLAIN,
+    MethodInfo { name: "mlp", summary: "plain training without any edge", ..PLAIN },
+    MethodInfo {
+        presets: rcl::PRESETS,
+        candidates: Some(rcl::candidates),
+        ..curriculum("rcl", "Relational Curriculum Learning: well-expected edges first")
+    },
+    MethodInfo {
+        presets: &[AUTO],
+        candidates: Some(rcl::candidates),
+        ..curriculum(AUTO, "the best on validation of mlp, vanilla and presets of rcl")
+    },
+    MethodInfo {
+        orders_edges: false,
+        to_save_memory: "a smaller `rank` or `density`",
+        ..structure_learning(
+            "gnn-svd",
+            "plain training on a low-rank reconstruction of the graph",
+            (gnn_svd::SETTINGS, gnn_svd::defaults),
+            gnn_svd::recipe,
+        )
+    },
+    MethodInfo {
+        backbones: &["gcn", "gin", "sage"],
+        to_save_memory: "method `pro-gnn-sparse`",
+        ..structure_learning(
+            "pro-gnn",
+            "Pro-GNN: a sparse, low-rank, smooth matrix of all pairs",
+            (pro_gnn::DENSE_SETTINGS, pro_gnn::dense_defaults),
+            pro_gnn::dense,
+        )
+    },
+    MethodInfo {
+        to_save_memory: "fewer `neighbours`",
+        ..structure_learning(
+            "pro-gnn-sparse",
+            "Pro-GNN on the edges and neighbours by features",
+            (pro_gnn::SPARSE_SETTINGS, pro_gnn::sparse_defaults),
+            pro_gnn::sparse,
+        )
+    },
+    structure_learning(
+        "neural-sparse",
+        "NeuralSparse: each node learns which k neighbours to keep",
+        (neural_sparse::SETTINGS, |_| to_table(&neural_sparse::Settings::default())),
+        neural_sparse::recipe,
+    ),
+    structure_learning(
+        "ptdnet",
+        "PTDNet: each layer learns gates on its edges",
+        (ptdnet::SETTINGS, |_| to_table(&ptdnet::Settings::default())),
+        ptdnet::recipe,
+    ),
+    node_curriculum(
+        "clnode",
+        "CLNode: training nodes with clear neighbourhoods first",
+        (nodes::CLNODE_SETTINGS, nodes::clnode_defaults),
+        nodes::clnode,
+    ),
+    node_curriculum(
+        "node-linear",
+        "training nodes of small loss first, their number grows with t",
+        (nodes::NODE_SETTINGS, nodes::node_defaults),
+        nodes::linear,
+    ),
+    node_curriculum(
+        "node-root",
+        "training nodes of small loss first, their number grows with √t",
+        (nodes::NODE_SETTINGS, nodes::node_defaults),
+        nodes::root,
+    ),
+    pruning("prune-features", "plain training without edges of dissimilar ends", prune::by_features),
+    pruning("prune-overlap", "plain training without edges of few common neighbours", prune::by_overlap),
+    curriculum("curriculum-linear", "rcl whose edges grow with t"),
+    curriculum("curriculum-root", "rcl whose edges grow with √t"),
+    curriculum("random", "rcl with edges in random order"),
+    curriculum("random-linear", "random order, edges grow with t"),
+    curriculum("random-root", "random order, edges grow with √t"),
+    curriculum("rcl-no-appearance", "rcl without ψ, how often an edge was in"),
+    curriculum("rcl-no-confidence", "rcl without ρ, how sure a node is"),
+    curriculum("rcl-no-pretrain", "rcl from isolated nodes, without a warm start"),
+];
+
+/// The method of that name.
+///
+/// # Errors
+/// There is none; the legal names are listed.
+pub fn find(name: &str) -> Result<&'static MethodInfo, TrainError> {
+    METHODS.iter().find(|method| method.name == name).ok_or_else(|| {
+        let names: Vec<&str> = METHODS.iter().map(|method| method.name).collect();
+        TrainError::refused("method", format!("`{name}`"), names.join(", "))
+    })
+}

@@ -1,0 +1,331 @@
+//! From what a person writes to what runs: a [`RunConfig`] is checked once, before any data is read; with the material and a
+//! seed it becomes a [`RunSpec`], which is complete and has an id.
+
+use std::sync::Arc;
+
+use edgepace_graph::{ContentHasher, Features};
+use edgepace_nn::{Backbone, Metric};
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::candidates::Candidate;
+use crate::config::RunConfig;
+use crate::error::TrainError;
+use crate::learner::Recipe;
+use crate::material::Material;
+use crate::memory::available_bytes;
+use crate::methods::rcl::AUTO;
+use crate::methods::vanilla::Vanilla;
+use crate::prepare::Preparation;
+use crate::registry;
+use crate::search;
+
+/// Goes up with every change that moves a bit of a result; part of a run's id. The table in `tests/fixtures/bits.txt` notices.
+/// 2: exponentials and logarithms are those of `libm` on every machine, which moved the confidence of edge curricula.
+pub const NUMERICS: u32 = 2;
+
+/// Settings that a run can take, found before any data is read.
+#[derive(Clone, Debug)]
+pub struct CheckedConfig {
+    /// As it was written.
+    asked: RunConfig,
+    config: RunConfig,
+    course: Course<CheckedConfig>,
+}
+
+/// What a run trains: settings of one recipe, or several.
+#[derive(Clone, Debug)]
+pub(crate) enum Course<T> {
+    /// One recipe.
+    One(Arc<dyn Recipe>),
+    /// Several, of which the best on validation is kept, or one alone where there are no validation nodes.
+    Best { candidates: Vec<(&'static str, T)>, alone: usize },
+    /// One after the other, each from the best of those before.
+    Search,
+}
+
+impl RunConfig {
+    /// Refuses what no run can do: settings out of range, an unknown method, one that the backbone does not support, or
+    /// settings that the method does not have.
+    ///
+    /// # Errors
+    /// Names the setting and what is legal.
+    pub fn check(&self) -> Result<CheckedConfig, TrainError> {
+        self.check_ranges()?;
+        let config = as_meant(self);
+        let method = registry::find(&config.method)?;
+        let course = match method.candidates(&config) {
+            Some(_) if config.search => {
+                return Err(TrainError::refused("search", "true", "false: the method chooses by itself"));
+            }
+            Some(candidates) => {
+                let checked = |Candidate { label, config }| Ok((label, CheckedConfig::of_one(config)?));
+                let list = candidates.list.into_iter().map(checked).collect::<Result<_, TrainError>>()?;
+                Course::Best { candidates: list, alone: candidates.alone }
+            }
+            None if config.search => {
+                if !search::has_trials(method, &config)? {
+                    let expected = "false: nothing that is worth trying is left to try";
+                    return Err(TrainError::refused("search", "true", expected));
+                }
+                method.recipe(&config)?;
+                Course::Search
+            }
+            None => Course::One(method.recipe(&config)?),
+        };
+        Ok(CheckedConfig { asked: self.clone(), config, course })
+    }
+}
+
+impl CheckedConfig {
+    /// A config whose method has nothing to choose.
+    fn of_one(config: RunConfig) -> Result<Self, TrainError> {
+        let recipe = registry::find(&config.method)?.recipe(&config)?;
+        Ok(Self { asked: config.clone(), config, course: Course::One(recipe) })
+    }
+
+    /// The settings, as the method means them: the method `mlp` has a backbone of its own.
+    pub fn config(&self) -> &RunConfig {
+        &self.config
+    }
+
+    /// The settings as they were written.
+    pub fn asked(&self) -> &RunConfig {
+        &self.asked
+    }
+
+    /// The preset that runs; none for a method without presets.
+    pub fn preset(&self) -> Option<&str> {
+        let default = || registry::find(&self.asked.method).ok()?.presets.first().copied();
+        self.asked.preset.as_deref().or_else(default)
+    }
+
+    /// What runs on this material with this seed: everything that was left open is decided.
+    ///
+    /// # Errors
+    /// A setting that cannot be written.
+    pub fn spec(&self, material: &Material, seed: u64) -> Result<RunSpec, TrainError> {
+        let features = preparation(&self.config, material.features());
+        let labels = material.labels();
+        let metric = self.config.metric.unwrap_or_else(|| Metric::default_for(labels));
+        if !metric.fits(labels) {
+            return Err(TrainError::refused(
+                "metric",
+                metric.name(),
+                "one that fits the labels: there is one class",
+            ));
+        }
+        self.decided(features, metric).complete(material, seed)
+    }
+
+    /// The same with what the material decides.
+    fn decided(&self, features: Preparation, metric: Metric) -> Self {
+        let course = match &self.course {
+            Course::Best { candidates, alone } => {
+                let with = |(label, one): &(&'static str, Self)| (*label, one.decided(features, metric));
+                Course::Best { candidates: candidates.iter().map(with).collect(), alone: *alone }
+            }
+            other => other.clone(),
+        };
+        let config = RunConfig { features, metric: Some(metric), ..self.config.clone() };
+        Self { asked: self.asked.clone(), config, course }
+    }
+
+    fn complete(&self, material: &Material, seed: u64) -> Result<RunSpec, TrainError> {
+        let mut config = self.config.clone();
+        let course = match &self.course {
+            Course::One(recipe) => {
+                config.settings = recipe.settings()?;
+                Course::One(Arc::clone(recipe))
+            }
+            Course::Search => Course::Search,
+            Course::Best { candidates, alone } => {
+                let complete =
+                    |(label, one): &(&'static str, Self)| Ok((*label, one.complete(material, seed)?));
+                let candidates = candidates.iter().map(complete).collect::<Result<_, TrainError>>()?;
+                Course::Best { candidates, alone: *alone }
+            }
+        };
+        let (data, split) = (material.checksum().to_owned(), material.split().hash().to_owned());
+        RunSpec { config, course, seed, data, split, id: String::new() }.identified()
+    }
+}
+
+/// All that determines a result, typed and complete. Only this can run.
+#[derive(Clone, Debug)]
+pub struct RunSpec {
+    config: RunConfig,
+    course: Course<RunSpec>,
+    seed: u64,
+    data: String,
+    split: String,
+    id: String,
+}
+
+/// What a run's id is the hash of. Presets are not in it: their settings are.
+#[derive(Serialize)]
+struct Identity<'a> {
+    numerics: u32,
+    data: &'a str,
+    split: &'a str,
+    seed: u64,
+    config: RunConfig,
+    candidates: Vec<&'a str>,
+}
+
+impl RunSpec {
+    /// What the id is the hash of.
+    pub(crate) fn identity(&self) -> Result<Value, TrainError> {
+        let candidates = match &self.course {
+            Course::Best { candidates, .. } => candidates.iter().map(|(_, spec)| spec.id()).collect(),
+            _ => Vec::new(),
+        };
+        // What a search tries depends on whether a preset is set.
+        let preset = self.config.preset.clone().filter(|_| matches!(self.course, Course::Search));
+        let identity = Identity {
+            numerics: NUMERICS,
+            data: &self.data,
+            split: &self.split,
+            seed: self.seed,
+            config: RunConfig { preset, ..self.config.clone() },
+            candidates,
+        };
+        serde_json::to_value(&identity)
+            .map_err(|error| TrainError::refused("config", error.to_string(), "one that JSON can write"))
+    }
+
+    /// The same with its id.
+    fn identified(self) -> Result<Self, TrainError> {
+        let text = self.identity()?.to_string();
+        let mut hasher = ContentHasher::default();
+        hasher.bytes(text.as_bytes());
+        let mut id = hasher.hex();
+        id.truncate(ID_DIGITS);
+        Ok(Self { id, ..self })
+    }
+
+    /// The hash of all that determines the result: numerics version, data, split, settings, seed. Same id, same bits.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// The settings, complete.
+    pub fn config(&self) -> &RunConfig {
+        &self.config
+    }
+
+    /// What validation is judged by.
+    pub fn metric(&self) -> Metric {
+        self.config.metric.unwrap_or(Metric::Accuracy)
+    }
+
+    /// The seed.
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// The bytes that it needs beside what plain training does; those of the candidate that needs most.
+    pub fn extra_bytes(&self, material: &Material) -> u64 {
+        match &self.course {
+            Course::One(recipe) => recipe.extra_bytes(material, &self.config),
+            Course::Best { candidates, .. } => {
+                candidates.iter().map(|(_, spec)| spec.extra_bytes(material)).max().unwrap_or(0)
+            }
+            Course::Search => {
+                let recipe =
+                    registry::find(&self.config.method).and_then(|method| method.recipe(&self.config));
+                recipe.map_or(0, |recipe| recipe.extra_bytes(material, &self.config))
+            }
+        }
+    }
+
+    /// Refuses so many runs at once that need more memory than the limit, or else than there is, before anything is made for
+    /// them.
+    ///
+    /// # Errors
+    /// Says how much they need, how much there is, and what to do instead.
+    pub fn check_memory(
+        &self,
+        material: &Material,
+        runs: usize,
+        limit: Option<u64>,
+    ) -> Result<(), TrainError> {
+        let of_one = self.extra_bytes(material);
+        let needed = of_one.saturating_mul(runs as u64);
+        match limit.or_else(available_bytes) {
+            Some(available) if needed > available => Err(TrainError::Memory {
+                method: self.config.method.clone(),
+                nodes: material.graph().nodes(),
+                runs,
+                runs_that_fit: (available / of_one.max(1)) as usize,
+                needed,
+                available,
+                instead: registry::find(&self.config.method)?.to_save_memory,
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Refuses material that it was not made for.
+    pub(crate) fn check_data(&self, material: &Material) -> Result<(), TrainError> {
+        for (field, found, expected) in
+            [("dataset", material.checksum(), &self.data), ("split", material.split().hash(), &self.split)]
+        {
+            if found != expected {
+                let of = |hash: &str| format!("one with content {hash}");
+                return Err(TrainError::refused(field, of(found), of(expected)));
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn course(&self) -> &Course<RunSpec> {
+        &self.course
+    }
+
+    /// A spec of the same data and seed with another config of one recipe.
+    pub(crate) fn sibling(&self, config: RunConfig) -> Result<Self, TrainError> {
+        let recipe = registry::find(&config.method)?.recipe(&config)?;
+        self.with_recipe(config, recipe)
+    }
+
+    fn with_recipe(&self, mut config: RunConfig, recipe: Arc<dyn Recipe>) -> Result<Self, TrainError> {
+        config.settings = recipe.settings()?;
+        Self { config, course: Course::One(recipe), ..self.clone() }.identified()
+    }
+
+    /// Plain training with the same settings: what a warm start is the snapshot of.
+    pub(crate) fn vanilla(&self) -> Result<Self, TrainError> {
+        let config = RunConfig {
+            method: "vanilla".into(),
+            preset: None,
+            search: false,
+            settings: toml::Table::new(),
+            ..self.config.clone()
+        };
+        self.with_recipe(config, Arc::new(Vanilla))
+    }
+}
+
+/// Digits of an id: more than enough for any number of runs.
+const ID_DIGITS: usize = 32;
+
+/// What is done to these features; never `auto`. The authors' code divides bags of words by their rows and leaves
+/// measurements as they are, and so does its preset unless told otherwise.
+fn preparation(config: &RunConfig, features: &Features) -> Preparation {
+    let official = config.preset.as_deref() == Some("official");
+    match (config.features, features) {
+        (Preparation::Auto, Features::Dense(_)) if official => Preparation::None,
+        (Preparation::Auto, Features::Sparse(_)) if official => Preparation::Rows,
+        (chosen, features) => chosen.resolve(features),
+    }
+}
+
+/// The config as the method means it: the edge-free control has a backbone of its own, `auto` is a preset of the curriculum.
+fn as_meant(config: &RunConfig) -> RunConfig {
+    if config.method == AUTO && config.preset.as_deref().is_none_or(|preset| preset == AUTO) {
+        return RunConfig { method: "rcl".into(), preset: Some(AUTO.into()), ..config.clone() };
+    }
+    let backbone = if config.method == "mlp" { Backbone::Mlp } else { config.backbone };
+    RunConfig { backbone, ..config.clone() }
+}

@@ -1,0 +1,153 @@
+//! Numbers by name in one file (safetensors), with a header that says what they are and a checksum over all of it.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use edgepace_graph::{ContentHasher, files};
+use safetensors::tensor::{Dtype, SafeTensors, TensorView, serialize};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::error::TrainError;
+use crate::state::Numbers;
+
+/// The one entry of a file's metadata; a single one, so that equal contents are equal files.
+const ENTRY: &str = "edgepace";
+
+/// What a file is.
+pub(crate) struct Kind {
+    /// Its name, as «model».
+    pub(crate) name: &'static str,
+    /// Goes up when the meaning of its contents changes.
+    pub(crate) version: u32,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Envelope {
+    kind: String,
+    version: u32,
+    /// SHA-256 of header and tensors.
+    checksum: String,
+    header: Value,
+}
+
+/// Numbers with their shape.
+pub(crate) struct Tensor {
+    pub(crate) name: String,
+    pub(crate) shape: Vec<usize>,
+    pub(crate) numbers: Numbers,
+}
+
+impl Tensor {
+    /// Numbers in a row.
+    pub(crate) fn row(name: &str, numbers: Numbers) -> Self {
+        let length = match &numbers {
+            Numbers::F32(numbers) => numbers.len(),
+            Numbers::U32(numbers) => numbers.len(),
+        };
+        Self { name: name.to_owned(), shape: vec![length], numbers }
+    }
+}
+
+/// Writes a file, whole or not at all.
+pub(crate) fn write(
+    path: &Path,
+    kind: &Kind,
+    header: &impl Serialize,
+    mut tensors: Vec<Tensor>,
+) -> Result<(), TrainError> {
+    let failed = |cause: String| TrainError::File { action: "cannot write", path: path.to_owned(), cause };
+    tensors.sort_by(|a, b| a.name.cmp(&b.name));
+    let header = serde_json::to_value(header).map_err(|error| failed(error.to_string()))?;
+    let envelope = Envelope {
+        kind: kind.name.to_owned(),
+        version: kind.version,
+        checksum: checksum(&header, &tensors),
+        header,
+    };
+    let entry = serde_json::to_string(&envelope).map_err(|error| failed(error.to_string()))?;
+    let bytes: Vec<Vec<u8>> = tensors.iter().map(|tensor| tensor.numbers.bytes()).collect();
+    let views = tensors.iter().zip(&bytes).map(|(tensor, bytes)| {
+        let dtype = match tensor.numbers {
+            Numbers::F32(_) => Dtype::F32,
+            Numbers::U32(_) => Dtype::U32,
+        };
+        let view = TensorView::new(dtype, tensor.shape.clone(), bytes);
+        view.map(|view| (&tensor.name[..], view)).map_err(|error| failed(error.to_string()))
+    });
+    let views = views.collect::<Result<Vec<_>, TrainError>>()?;
+    let file = serialize(views, Some(HashMap::from([(ENTRY.to_owned(), entry)])));
+    let file = file.map_err(|error| failed(error.to_string()))?;
+    drop(bytes);
+    files::write(path, &file).map_err(|error| failed(error.source.to_string()))
+}
+
+/// Reads a file of that kind: refused when it is of another kind or version, or when a single bit of it has changed.
+pub(crate) fn read<H: DeserializeOwned>(path: &Path, kind: &Kind) -> Result<(H, Vec<Tensor>), TrainError> {
+    let failed = |cause: String| TrainError::File { action: "cannot use", path: path.to_owned(), cause };
+    let bytes = std::fs::read(path).map_err(|error| TrainError::File {
+        action: "cannot read",
+        path: path.to_owned(),
+        cause: error.to_string(),
+    })?;
+    let parsed = parse(&bytes, kind)
+        .map_err(|reason| failed(format!("it is not a {} of edgepace: {reason}", kind.name)))?;
+    let header = H::deserialize(parsed.0).map_err(|error| failed(format!("its header: {error}")))?;
+    Ok((header, parsed.1))
+}
+
+fn parse(bytes: &[u8], kind: &Kind) -> Result<(Value, Vec<Tensor>), String> {
+    let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(|error| error.to_string())?;
+    let entry = metadata.metadata().as_ref().and_then(|entries| entries.get(ENTRY));
+    let entry = entry.ok_or_else(|| format!("its metadata has no entry `{ENTRY}`"))?;
+    let envelope: Envelope = serde_json::from_str(entry).map_err(|error| error.to_string())?;
+    let Envelope { kind: found, version, checksum: expected, header } = envelope;
+    if (&found[..], version) != (kind.name, kind.version) {
+        return Err(format!(
+            "it is a {found} of version {version}, expected {} of version {}",
+            kind.name, kind.version
+        ));
+    }
+    let file = SafeTensors::deserialize(bytes).map_err(|error| error.to_string())?;
+    let mut tensors = Vec::new();
+    for (name, view) in file.iter() {
+        let words = view.data().chunks_exact(4).map(|b| [b[0], b[1], b[2], b[3]]);
+        let numbers = match view.dtype() {
+            Dtype::F32 => Numbers::F32(words.map(f32::from_le_bytes).collect()),
+            Dtype::U32 => Numbers::U32(words.map(u32::from_le_bytes).collect()),
+            other => return Err(format!("tensor `{name}` is of type {other:?}, expected F32 or U32")),
+        };
+        tensors.push(Tensor { name: name.to_owned(), shape: view.shape().to_vec(), numbers });
+    }
+    tensors.sort_by(|a, b| a.name.cmp(&b.name));
+    let found = checksum(&header, &tensors);
+    if found != expected {
+        return Err(format!("it is damaged: its checksum is {found}, expected {expected}"));
+    }
+    Ok((header, tensors))
+}
+
+/// SHA-256 of the header as JSON, then of each tensor by name: its name, shape and numbers.
+fn checksum(header: &Value, tensors: &[Tensor]) -> String {
+    let mut hasher = ContentHasher::default();
+    hasher.bytes(header.to_string().as_bytes());
+    for tensor in tensors {
+        hasher.bytes(tensor.name.as_bytes());
+        hasher.counts(&tensor.shape);
+        match &tensor.numbers {
+            Numbers::F32(numbers) => hasher.floats(numbers),
+            Numbers::U32(numbers) => hasher.ids(numbers),
+        }
+    }
+    hasher.hex()
+}
+
+impl Numbers {
+    fn bytes(&self) -> Vec<u8> {
+        match self {
+            Numbers::F32(numbers) => numbers.iter().flat_map(|number| number.to_le_bytes()).collect(),
+            Numbers::U32(numbers) => numbers.iter().flat_map(|number| number.to_le_bytes()).collect(),
+        }
+    }
+}
