@@ -65,8 +65,7 @@ impl Chooser {
         let alone = material.split().validation().is_empty();
         match spec.course() {
             Course::One(_) => {
-                let method = registry::find(&spec.config().method)?;
-                let member = Member { name: method.name, label: String::new(), spec: spec.clone() };
+                let member = Member { name: "", label: String::new(), spec: spec.clone() };
                 chooser.waiting.push((member, spec.config().clone()));
             }
             Course::Best { candidates, alone: the_one } => {

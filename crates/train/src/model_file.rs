@@ -77,7 +77,7 @@ impl Finished {
             config: record.config.clone(),
         };
         if snapshot.parameters.is_empty() {
-            let logits = Tensor::row(LOGITS, Numbers::F32(snapshot.logits.clone()));
+            let logits = Tensor::row(LOGITS, Numbers::F32(snapshot.logits[..].into()));
             return tensor_file::write(path, &KIND, &header, vec![logits]);
         }
         let mut model = model(dataset, &record.config, record.result.seed)?;
@@ -87,18 +87,18 @@ impl Finished {
             .map(|part| Tensor {
                 name: part.name.to_owned(),
                 shape: vec![part.rows, part.columns],
-                numbers: Numbers::F32(part.values.to_vec()),
+                numbers: Numbers::F32(part.values.into()),
             })
             .collect();
         let structure = snapshot.structure.as_edges(dataset.graph().nodes())?;
         let SavedStructure { graph, weights, second_weights, .. } = &structure;
         if let Some(graph) = graph {
-            tensors.push(Tensor::row(SOURCES, Numbers::U32(graph.sources().to_vec())));
-            tensors.push(Tensor::row(TARGETS, Numbers::U32(graph.targets().clone())));
+            tensors.push(Tensor::row(SOURCES, Numbers::U32(graph.sources().into())));
+            tensors.push(Tensor::row(TARGETS, Numbers::U32(graph.targets().into())));
         }
         for (name, weights) in [(EDGE_WEIGHTS, weights), (SECOND_WEIGHTS, second_weights)] {
             if let Some(weights) = weights {
-                tensors.push(Tensor::row(name, Numbers::F32(weights.to_vec())));
+                tensors.push(Tensor::row(name, Numbers::F32(Arc::clone(weights))));
             }
         }
         tensor_file::write(path, &KIND, &header, tensors)

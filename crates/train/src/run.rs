@@ -55,7 +55,7 @@ pub struct Run {
 struct Kept {
     label: String,
     config: RunConfig,
-    snapshot: Arc<Snapshot>,
+    snapshot: Snapshot,
     edges: Option<EdgeReport>,
     curve: Curve,
     edges_history: Vec<(u32, usize)>,
@@ -145,6 +145,10 @@ impl Run {
         }
         let Some(training) = &mut self.training else { return Ok(false) };
         training.advance(&mut self.events)?;
+        if training.phase() == Phase::Training {
+            // From now on there is something of its own.
+            self.fallback = None;
+        }
         self.epochs_done += 1;
         if training.is_over() {
             self.end_training()?;
@@ -179,7 +183,7 @@ impl Run {
         }
         let vanilla = member.spec.vanilla()?;
         match self.shelf.get(vanilla.id()) {
-            Some(snapshot) => self.training_of(&member.spec, Phase::Training, Some(&snapshot.parameters)),
+            Some(parameters) => self.training_of(&member.spec, Phase::Training, Some(&parameters)),
             None => self.training_of(&vanilla, Phase::WarmStart, None),
         }
     }
@@ -213,7 +217,7 @@ impl Run {
             self.warm_start_seconds += fitted.seconds;
             let vanilla = member.spec.vanilla()?;
             let kept = Kept::new("vanilla".to_owned(), &vanilla, fitted);
-            self.shelf.put(vanilla.id(), Arc::clone(&kept.snapshot));
+            self.shelf.put(vanilla.id(), kept.snapshot.parameters[..].into());
             self.fallback = Some(kept);
             self.member = Some(member);
             return Ok(());
@@ -222,7 +226,7 @@ impl Run {
         let validation = fitted.best.validation;
         let kept = Kept::new(member.label, &member.spec, fitted);
         if member.spec.config().method == "vanilla" {
-            self.shelf.put(member.spec.id(), Arc::clone(&kept.snapshot));
+            self.shelf.put(member.spec.id(), kept.snapshot.parameters[..].into());
         }
         if let Some(edges) = &kept.edges
             && self.chooser.chooses()
@@ -233,7 +237,6 @@ impl Run {
         if self.chooser.tell(&kept.label, validation) {
             self.best = Some(kept);
         }
-        self.fallback = None;
         Ok(())
     }
 
@@ -294,9 +297,7 @@ impl Run {
             history: kept.curve,
             trials: if chooses { self.chooser.trials().to_vec() } else { Vec::new() },
         };
-        // The shelf may still need its own.
-        let snapshot = Arc::unwrap_or_clone(kept.snapshot);
-        Ok(Finished { record, snapshot, edges: kept.edges })
+        Ok(Finished { record, snapshot: kept.snapshot, edges: kept.edges })
     }
 
     /// All that is needed to go on from here later, to the same bits.
@@ -317,8 +318,8 @@ impl Run {
         }
         if let Some(member) = &self.member {
             let vanilla = member.spec.vanilla()?;
-            if let Some(snapshot) = self.shelf.get(vanilla.id()) {
-                state.put_part("warm_start", snapshot.save()?);
+            if let Some(parameters) = self.shelf.get(vanilla.id()) {
+                state.put_floats("warm_start", &parameters);
             }
         }
         for (name, kept) in [("best", &self.best), ("fallback", &self.fallback)] {
@@ -381,10 +382,9 @@ impl Run {
             let reason = "has begun what this run does not train".to_owned();
             return Err(TrainError::State { part: "begun".into(), reason });
         };
-        let warm_start = state.part("warm_start");
-        if warm_start.has("parameters") {
-            let snapshot = Snapshot::restore(&warm_start, nodes)?;
-            self.shelf.put(member.spec.vanilla()?.id(), Arc::new(snapshot));
+        if state.has("warm_start") {
+            let parameters = state.all_floats("warm_start")?.to_vec();
+            self.shelf.put(member.spec.vanilla()?.id(), parameters.into());
         }
         if let Some(phase) = state.value::<Option<Phase>>("phase")? {
             let mut training = self.begin(&member)?;
@@ -403,7 +403,7 @@ impl Run {
 impl Kept {
     fn new(label: String, spec: &RunSpec, fitted: Fitted) -> Self {
         let Fitted { best, edges, curve, edges_history, .. } = fitted;
-        let (config, snapshot) = (spec.config().clone(), Arc::new(best));
+        let (config, snapshot) = (spec.config().clone(), best);
         Self { label, config, snapshot, edges, curve, edges_history }
     }
 
@@ -424,7 +424,7 @@ impl Kept {
         Ok(Self {
             label: state.value("label")?,
             config: state.value("config")?,
-            snapshot: Arc::new(Snapshot::restore(state, nodes)?),
+            snapshot: Snapshot::restore(state, nodes)?,
             edges: edges.has("difficulty").then(|| EdgeReport::restore(&edges)).transpose()?,
             curve: state.value("curve")?,
             edges_history: state.value("edges_history")?,

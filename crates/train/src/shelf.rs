@@ -1,14 +1,12 @@
-//! Snapshots by the id of the run that they are of. What is there need not be trained again.
+//! Parameters of plainly trained networks by the id of their run. What is there need not be trained again.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::snapshot::Snapshot;
-
-/// Snapshots in memory, shared by runs that need the same warm start.
+/// Warm starts, shared by runs that need the same one.
 #[derive(Debug, Default)]
 pub struct Shelf {
-    snapshots: Mutex<HashMap<String, Arc<Snapshot>>>,
+    parameters: Mutex<HashMap<String, Arc<[f32]>>>,
 }
 
 impl Shelf {
@@ -17,17 +15,17 @@ impl Shelf {
         Arc::default()
     }
 
-    /// The snapshot of the run with that id.
-    pub fn get(&self, id: &str) -> Option<Arc<Snapshot>> {
+    /// The parameters of the run with that id, at its epoch of best validation.
+    pub fn get(&self, id: &str) -> Option<Arc<[f32]>> {
         self.lock().get(id).cloned()
     }
 
-    /// Keeps the snapshot of a run.
-    pub fn put(&self, id: &str, snapshot: Arc<Snapshot>) {
-        self.lock().insert(id.to_owned(), snapshot);
+    /// Keeps the parameters of a run.
+    pub fn put(&self, id: &str, parameters: Arc<[f32]>) {
+        self.lock().insert(id.to_owned(), parameters);
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, Arc<Snapshot>>> {
-        self.snapshots.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, Arc<[f32]>>> {
+        self.parameters.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -260,7 +260,8 @@ impl RunSpec {
                 runs_that_fit: (available / of_one.max(1)) as usize,
                 needed,
                 available,
-                instead: registry::find(&self.config.method)?.to_save_memory,
+                instead: registry::find(&self.config.method)
+                    .map_or("a smaller graph", |method| method.to_save_memory),
             }),
             _ => Ok(()),
         }
@@ -281,6 +282,23 @@ impl RunSpec {
 
     pub(crate) fn course(&self) -> &Course<RunSpec> {
         &self.course
+    }
+
+    /// A run of a recipe of one's own, which need not be in the registry. The config names it and holds the settings that all
+    /// methods share; the recipe's own settings are part of the id.
+    ///
+    /// # Errors
+    /// A setting out of its range, or one that cannot be written.
+    pub fn of_recipe(
+        recipe: Arc<dyn Recipe>,
+        config: &RunConfig,
+        material: &Material,
+        seed: u64,
+    ) -> Result<Self, TrainError> {
+        config.check_ranges()?;
+        let checked =
+            CheckedConfig { asked: config.clone(), config: config.clone(), course: Course::One(recipe) };
+        checked.spec(material, seed)
     }
 
     /// A spec of the same data and seed with another config of one recipe.

@@ -1,6 +1,7 @@
 //! Numbers and values by name: what a run is brought back from, to the same bits.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -8,13 +9,13 @@ use serde_json::Value;
 
 use crate::error::TrainError;
 
-/// Numbers of one kind.
+/// Numbers of one kind; cheap to clone.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Numbers {
     /// Single precision.
-    F32(Vec<f32>),
+    F32(Arc<[f32]>),
     /// Ids and counts.
-    U32(Vec<u32>),
+    U32(Arc<[u32]>),
 }
 
 /// What something needs to go on later as if it had never stopped: long lists of numbers, and small values.
@@ -29,12 +30,12 @@ pub struct State {
 impl State {
     /// Keeps numbers of single precision.
     pub fn put_floats(&mut self, name: &str, numbers: &[f32]) {
-        self.numbers.insert(name.to_owned(), Numbers::F32(numbers.to_vec()));
+        self.numbers.insert(name.to_owned(), Numbers::F32(numbers.into()));
     }
 
     /// Keeps ids or counts.
     pub fn put_ids(&mut self, name: &str, numbers: &[u32]) {
-        self.numbers.insert(name.to_owned(), Numbers::U32(numbers.to_vec()));
+        self.numbers.insert(name.to_owned(), Numbers::U32(numbers.into()));
     }
 
     /// Keeps a small value.

@@ -1,13 +1,13 @@
 //! Numbers by name in one file (safetensors), with a header that says what they are and a checksum over all of it.
 
-use std::collections::HashMap;
+use std::io::{self, Write};
 use std::path::Path;
 
 use edgepace_graph::{ContentHasher, files};
-use safetensors::tensor::{Dtype, SafeTensors, TensorView, serialize};
+use safetensors::tensor::{Dtype, SafeTensors};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::error::TrainError;
 use crate::state::Numbers;
@@ -67,20 +67,28 @@ pub(crate) fn write(
         header,
     };
     let entry = serde_json::to_string(&envelope).map_err(|error| failed(error.to_string()))?;
-    let bytes: Vec<Vec<u8>> = tensors.iter().map(|tensor| tensor.numbers.bytes()).collect();
-    let views = tensors.iter().zip(&bytes).map(|(tensor, bytes)| {
-        let dtype = match tensor.numbers {
-            Numbers::F32(_) => Dtype::F32,
-            Numbers::U32(_) => Dtype::U32,
-        };
-        let view = TensorView::new(dtype, tensor.shape.clone(), bytes);
-        view.map(|view| (&tensor.name[..], view)).map_err(|error| failed(error.to_string()))
-    });
-    let views = views.collect::<Result<Vec<_>, TrainError>>()?;
-    let file = serialize(views, Some(HashMap::from([(ENTRY.to_owned(), entry)])));
-    let file = file.map_err(|error| failed(error.to_string()))?;
-    drop(bytes);
-    files::write(path, &file).map_err(|error| failed(error.source.to_string()))
+    let head = head(&entry, &tensors);
+    files::write_with(path, |file| {
+        file.write_all(&(head.len() as u64).to_le_bytes())?;
+        file.write_all(head.as_bytes())?;
+        tensors.iter().try_for_each(|tensor| tensor.numbers.write(file))
+    })
+    .map_err(|error| failed(error.source.to_string()))
+}
+
+/// The head of a safetensors file: the metadata, then type, shape and place of each tensor, padded to whole words.
+fn head(entry: &str, tensors: &[Tensor]) -> String {
+    let mut fields = vec![format!("\"__metadata__\":{}", json!({ ENTRY: entry }))];
+    let mut start = 0;
+    for Tensor { name, shape, numbers } in tensors {
+        let end = start + numbers.bytes();
+        let tensor = json!({ "dtype": numbers.name(), "shape": shape, "data_offsets": [start, end] });
+        fields.push(format!("{}:{tensor}", Value::from(&name[..])));
+        start = end;
+    }
+    let mut head = format!("{{{}}}", fields.join(","));
+    head.push_str(&" ".repeat(head.len().next_multiple_of(8) - head.len()));
+    head
 }
 
 /// Reads a file of that kind: refused when it is of another kind or version, or when a single bit of it has changed.
@@ -114,8 +122,8 @@ fn parse(bytes: &[u8], kind: &Kind) -> Result<(Value, Vec<Tensor>), String> {
     for (name, view) in file.iter() {
         let words = view.data().chunks_exact(4).map(|b| [b[0], b[1], b[2], b[3]]);
         let numbers = match view.dtype() {
-            Dtype::F32 => Numbers::F32(words.map(f32::from_le_bytes).collect()),
-            Dtype::U32 => Numbers::U32(words.map(u32::from_le_bytes).collect()),
+            Dtype::F32 => Numbers::F32(words.map(f32::from_le_bytes).collect::<Vec<_>>().into()),
+            Dtype::U32 => Numbers::U32(words.map(u32::from_le_bytes).collect::<Vec<_>>().into()),
             other => return Err(format!("tensor `{name}` is of type {other:?}, expected F32 or U32")),
         };
         tensors.push(Tensor { name: name.to_owned(), shape: view.shape().to_vec(), numbers });
@@ -144,10 +152,72 @@ fn checksum(header: &Value, tensors: &[Tensor]) -> String {
 }
 
 impl Numbers {
-    fn bytes(&self) -> Vec<u8> {
+    /// What safetensors calls the type.
+    fn name(&self) -> &'static str {
         match self {
-            Numbers::F32(numbers) => numbers.iter().flat_map(|number| number.to_le_bytes()).collect(),
-            Numbers::U32(numbers) => numbers.iter().flat_map(|number| number.to_le_bytes()).collect(),
+            Numbers::F32(_) => "F32",
+            Numbers::U32(_) => "U32",
         }
+    }
+
+    fn bytes(&self) -> usize {
+        match self {
+            Numbers::F32(numbers) => size_of_val(&numbers[..]),
+            Numbers::U32(numbers) => size_of_val(&numbers[..]),
+        }
+    }
+
+    fn write(&self, out: &mut impl Write) -> io::Result<()> {
+        match self {
+            Numbers::F32(numbers) => write_words(out, numbers, |number| number.to_le_bytes()),
+            Numbers::U32(numbers) => write_words(out, numbers, |number| number.to_le_bytes()),
+        }
+    }
+}
+
+/// Writes numbers piece by piece, so that no copy of all of them is needed.
+fn write_words<T>(out: &mut impl Write, numbers: &[T], bytes_of: impl Fn(&T) -> [u8; 4]) -> io::Result<()> {
+    let mut bytes = [[0; 4]; 4096];
+    for piece in numbers.chunks(bytes.len()) {
+        for (bytes, number) in bytes.iter_mut().zip(piece) {
+            *bytes = bytes_of(number);
+        }
+        out.write_all(bytes[..piece.len()].as_flattened())?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    const KIND: Kind = Kind { name: "test", version: 1 };
+
+    #[test]
+    fn what_was_written_is_read_again_by_anyone_who_knows_the_format() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("numbers.safetensors");
+        let floats: Vec<f32> = (0..10_001).map(|i| i as f32 * 0.1).collect();
+        let tensors = || {
+            let ids = Tensor::row("ids \"quoted\"", Numbers::U32(vec![7, u32::MAX].into()));
+            let empty = Tensor::row("empty", Numbers::F32(Arc::default()));
+            let shape = vec![73, 137];
+            let matrix = Tensor { name: "a".into(), shape, numbers: Numbers::F32(floats[..].into()) };
+            vec![ids, empty, matrix]
+        };
+        write(&path, &KIND, &"head", tensors()).unwrap();
+        let (header, read): (String, _) = read(&path, &KIND).unwrap();
+        assert_eq!(header, "head");
+        assert_eq!(read.len(), 3);
+        for own in tensors() {
+            let other = read.iter().find(|tensor| tensor.name == own.name).unwrap();
+            assert_eq!((&other.shape, &other.numbers), (&own.shape, &own.numbers));
+        }
+        // The library's own writer agrees on where everything is.
+        let bytes = std::fs::read(&path).unwrap();
+        let file = SafeTensors::deserialize(&bytes).unwrap();
+        assert_eq!(file.tensor("a").unwrap().shape(), [73, 137]);
     }
 }

@@ -157,16 +157,16 @@ fn kill_writers(name: &str, arguments: &str, file: &str, kills: usize, number: u
     let path = folder.path().join(file);
     let expected = std::fs::read(&path).expect("a file");
     let stream = Stream::new(SEED, Purpose::Benchmark, number);
-    let mut there = 0;
-    for kill in 0..kills {
+    let (mut done, mut unharmed, mut draws) = (0, 0, 0);
+    while done < kills {
         // A file that was there before stays until the new one is whole.
-        if kill % 2 == 0 {
+        if done % 2 == 0 {
             std::fs::remove_file(&path).expect("removed");
         }
-        let wait = length.mul_f64(0.5 + 0.6 * stream.uniform(kill as u64));
-        killed_after(folder.path(), arguments, wait);
+        draws += 1;
+        done += usize::from(killed_after(folder.path(), arguments, length.mul_f64(stream.uniform(draws))));
         if path.exists() {
-            there += 1;
+            unharmed += 1;
             assert!(std::fs::read(&path).expect("a file") == expected, "{name}: a part of a file");
         }
         let again = edgepace_in(folder.path(), arguments.split(' '));
@@ -175,7 +175,9 @@ fn kill_writers(name: &str, arguments: &str, file: &str, kills: usize, number: u
         let names: Vec<String> = contents_of(folder.path());
         assert_eq!(names, ["edges.csv", file, "nodes.csv"], "{name}: nothing unfinished is left");
     }
-    println!("{name}: {kills} kills in {length:.1?}, the file was there after {there}");
+    println!(
+        "{name}: {done} kills of {draws} attempts of {length:.1?}, a whole file was there after {unharmed}"
+    );
 }
 
 fn contents_of(folder: &Path) -> Vec<String> {
