@@ -1,5 +1,6 @@
 //! Settings of a curriculum, and the presets.
 
+use edgepace_graph::Refusal;
 use serde::{Deserialize, Serialize};
 
 use crate::CurriculumError;
@@ -264,11 +265,10 @@ impl CurriculumConfig {
             "cosine" => Ok(Self::cosine()),
             "posterior" => Ok(Self::posterior()),
             "edgepace" => Ok(Self::edgepace()),
-            _ => Err(CurriculumError::Config {
-                field: "preset",
-                found: format!("`{name}`"),
-                expected: "paper, official, cosine, posterior or edgepace",
-            }),
+            _ => {
+                let expected = "paper, official, cosine, posterior or edgepace";
+                Err(Refusal::new("preset", format_args!("`{name}`"), expected).into())
+            }
         }
     }
 
@@ -280,11 +280,7 @@ impl CurriculumConfig {
         if knob.is_finite() && knob >= 1.0 {
             return Ok(4.0 / (knob + 3.0));
         }
-        Err(CurriculumError::Config {
-            field: "knob",
-            found: knob.to_string(),
-            expected: "at least 1 (the paper: 1 to 5)",
-        })
+        Err(Refusal::new("knob", knob, "at least 1 (the paper: 1 to 5)").into())
     }
 
     /// Refuses settings out of their range or in contradiction.
@@ -318,16 +314,16 @@ impl CurriculumConfig {
         ];
         for (field, found, legal, expected) in ranges {
             if !legal {
-                return Err(CurriculumError::Config { field, found: found.to_string(), expected });
+                return Err(Refusal::new(field, found, expected).into());
             }
         }
         for (field, found) in [("evidence_samples", self.evidence_samples), ("period", self.period)] {
             if found == 0 {
-                return Err(CurriculumError::Config { field, found: "0".into(), expected: "at least 1" });
+                return Err(Refusal::new(field, "0", "at least 1").into());
             }
         }
-        let refuse = |field, found: &str, expected| {
-            Err(CurriculumError::Config { field, found: found.to_owned(), expected })
+        let refuse = |field: &'static str, found: &'static str, expected: &'static str| {
+            Err(Refusal::new(field, found, expected).into())
         };
         let by_share = matches!(self.pace, Pace::Quantile | Pace::Linear | Pace::Root);
         if self.mask == MaskForm::Adam && (self.gamma != 0.0 || by_share) {

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use edgepace_graph::{Features, Graph, Threads, Transpose};
+use edgepace_graph::{Features, Graph, Refusal, Threads, Transpose};
 
 use crate::config::{Confidence, CurriculumConfig, MaskForm, Pace, ResidualTerm};
 use crate::each::{each, each_with_partial, pieces};
@@ -78,7 +78,7 @@ impl Curriculum {
         config.check()?;
         if epochs == 0 || u32::try_from(epochs).is_err() {
             let expected = "between 1 and 4294967295";
-            return Err(CurriculumError::Config { field: "epochs", found: epochs.to_string(), expected });
+            return Err(Refusal::new("epochs", epochs, expected).into());
         }
         if let Some(features) = features {
             check_rows(&graph, features)?;
@@ -268,14 +268,14 @@ impl Curriculum {
             ResidualTerm::Sum => self.config.beta,
             ResidualTerm::Off => {
                 let (field, expected) = ("residual_term", "mean or sum for a gradient");
-                return Err(CurriculumError::Config { field, found: "off".into(), expected });
+                return Err(Refusal::new(field, "off", expected).into());
             }
         };
         let values = self.difficulty.prepare_gradient(&self.threads, self.graph.nodes(), feedback)?;
         if out.len() != values.values.len() {
             let (found, expected) = (out.len(), values.values.len());
             let reason = "as many as embeddings or logits";
-            return Err(CurriculumError::Size { field: "gradient", found, expected, reason });
+            return Err(Refusal::size("gradient", found, expected, reason).into());
         }
         gradient::residual_gradient(
             &self.threads,

@@ -1,33 +1,15 @@
 //! What can go wrong, in terms that a caller can act on.
 
+use edgepace_graph::Refusal;
 use thiserror::Error;
 
 /// Why a curriculum could not be made, fed or restored.
 #[derive(Debug, Error, PartialEq)]
 #[non_exhaustive]
 pub enum CurriculumError {
-    /// A setting is out of its range, or two settings contradict each other.
-    #[error("{field} is {found}, but must be {expected}")]
-    Config {
-        /// The name of the setting.
-        field: &'static str,
-        /// What was given.
-        found: String,
-        /// What is legal.
-        expected: &'static str,
-    },
-    /// Two things that belong together differ in size.
-    #[error("{field}: the size is {found}, but must be {expected} ({reason})")]
-    Size {
-        /// Which input.
-        field: &'static str,
-        /// Its size.
-        found: usize,
-        /// The size that fits.
-        expected: usize,
-        /// What it has to fit to.
-        reason: &'static str,
-    },
+    /// A setting is out of its range, two settings contradict each other, or two things that belong together differ in size.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
     /// The kernel reads something that the feedback does not hold.
     #[error(
         "the kernel `{kernel}` needs {field}, but the feedback has none: add them, or choose another kernel"
@@ -39,7 +21,7 @@ pub enum CurriculumError {
         kernel: &'static str,
     },
     /// A number of a node is out of its range.
-    #[error("{field}: node {node} has {value} in column {column}, but must have {expected}")]
+    #[error("`{field}`: node {node} has {value} in column {column}, expected {expected}")]
     Value {
         /// Which input.
         field: &'static str,
@@ -53,7 +35,7 @@ pub enum CurriculumError {
         expected: &'static str,
     },
     /// A node id that the graph does not have.
-    #[error("{field}[{position}] is {value}, but the graph has {nodes} nodes")]
+    #[error("`{field}`[{position}] is {value}, but the graph has {nodes} nodes")]
     NodeOutOfRange {
         /// Which input.
         field: &'static str,

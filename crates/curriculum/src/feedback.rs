@@ -1,6 +1,6 @@
 //! What a model tells the curriculum.
 
-use edgepace_graph::Threads;
+use edgepace_graph::{Refusal, Threads};
 
 use crate::CurriculumError;
 
@@ -36,7 +36,7 @@ impl<'a> Rows<'a> {
         let expected = nodes.saturating_mul(self.width);
         if self.values.len() != expected {
             let reason = "nodes × width numbers";
-            return Err(CurriculumError::Size { field, found: self.values.len(), expected, reason });
+            return Err(Refusal::size(field, self.values.len(), expected, reason).into());
         }
         let legal = |value: f32| {
             if probabilities { (0.0..=1.0).contains(&value) } else { value.is_finite() }

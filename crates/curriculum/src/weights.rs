@@ -5,16 +5,12 @@
 
 use crate::CurriculumError;
 use crate::math::exp;
+use edgepace_graph::Refusal;
 
 /// Refuses losses that do not fit their nodes, nodes that the graph does not have, and losses that are not finite.
 pub(crate) fn check(train: &[u32], losses: &[f32], nodes: usize) -> Result<(), CurriculumError> {
     if train.len() != losses.len() {
-        return Err(CurriculumError::Size {
-            field: "losses",
-            found: losses.len(),
-            expected: train.len(),
-            reason: "one loss per training node",
-        });
+        return Err(Refusal::size("losses", losses.len(), train.len(), "one loss per training node").into());
     }
     for (position, (&value, &loss)) in train.iter().zip(losses).enumerate() {
         if value as usize >= nodes {

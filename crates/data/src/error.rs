@@ -1,9 +1,9 @@
-use std::fmt;
+use std::fmt::{self, Display};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use edgepace_graph::GraphError;
 use edgepace_graph::files::FileError;
+use edgepace_graph::{GraphError, Refusal};
 use thiserror::Error;
 
 /// Why a graph could not be had: what was wrong, where, and what to do about it.
@@ -46,14 +46,10 @@ pub enum DataError {
     },
 
     /// What the caller asked for is not possible: an unknown name, a value out of range.
-    #[error("`{field}` is `{found}`, expected {expected}{}", hint(help))]
+    #[error("{refusal}{}", hint(help))]
     Request {
-        /// The name of the argument, or of its part.
-        field: String,
-        /// What was given.
-        found: String,
-        /// What is legal.
-        expected: String,
+        /// The argument or its part, what was given, and what is legal.
+        refusal: Refusal,
         /// What to do about it, or empty.
         help: String,
     },
@@ -91,7 +87,7 @@ pub enum Place {
     Entry(String, u64),
 }
 
-impl fmt::Display for Place {
+impl Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Place::Whole => Ok(()),
@@ -119,18 +115,14 @@ pub(crate) fn format_error(
     DataError::Format { file: file.to_owned(), place, expected, found, help: String::new() }
 }
 
-/// A [`DataError::Request`] without help.
+/// A [`DataError::Request`] without help. What was found is quoted, because it is often text that a user wrote.
 pub(crate) fn request_error(
     field: impl Into<String>,
-    found: impl Into<String>,
+    found: impl Display,
     expected: impl Into<String>,
 ) -> DataError {
-    DataError::Request {
-        field: field.into(),
-        found: found.into(),
-        expected: expected.into(),
-        help: String::new(),
-    }
+    let refusal = Refusal::new(field.into(), format_args!("`{found}`"), expected.into());
+    DataError::Request { refusal, help: String::new() }
 }
 
 impl From<FileError> for DataError {

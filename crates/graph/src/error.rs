@@ -1,7 +1,7 @@
 use thiserror::Error;
 
-use crate::Threads;
 use crate::scatter::MANY;
+use crate::{Refusal, Threads};
 
 /// What was wrong with an input, where, and what to do about it.
 ///
@@ -248,9 +248,9 @@ pub enum GraphError {
         value: String,
     },
 
-    /// A budget of no threads.
-    #[error("threads is 0, but must be at least 1")]
-    NoThreads,
+    /// A setting is out of its range.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
 }
 
 /// The largest number of nodes: ids stay below `u32::MAX`, which marks "none".

@@ -11,8 +11,8 @@ use std::sync::{Arc, OnceLock};
 use rayon::ThreadPool;
 use rayon::prelude::*;
 
-use crate::GraphError;
 use crate::meter::{Kernel, Meter, Span};
+use crate::{GraphError, Refusal};
 
 /// How many threads may be used. Cheap to clone; clones share the threads.
 ///
@@ -33,7 +33,7 @@ impl Threads {
     /// # Errors
     /// `count` is 0.
     pub fn new(count: usize) -> Result<Self, GraphError> {
-        let count = NonZeroUsize::new(count).ok_or(GraphError::NoThreads)?;
+        let count = NonZeroUsize::new(count).ok_or_else(|| Refusal::new("threads", count, "at least 1"))?;
         let pool = (count.get() > 1).then(Arc::default);
         Ok(Self { count, pool, meter: None })
     }

@@ -5,6 +5,7 @@ use crate::meter::Kernel;
 use crate::real::Real;
 use crate::simd::with_simd;
 use crate::threads::Threads;
+use edgepace_graph::Refusal;
 
 /// How weights are pulled to zero.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
@@ -44,8 +45,9 @@ impl AdamConfig {
     fn check<T: Real>(&self) -> Result<(), NnError> {
         let rounded = |x: f64| Into::<f64>::into(T::of(x));
         let positive = |x: f64| rounded(x) > 0.0 && rounded(x).is_finite();
-        let refuse =
-            |field, found: f64, expected| Err(NnError::Config { field, found: found.to_string(), expected });
+        let refuse = |field: &'static str, found: f64, expected: &'static str| {
+            Err(Refusal::new(field, found, expected).into())
+        };
         if !positive(self.rate) {
             return refuse("rate", self.rate, "a finite number above 0 in the precision of the model");
         }
@@ -101,7 +103,7 @@ impl<T: Real> Adam<T> {
         self.fits(moments.len())?;
         if steps < 0 {
             let expected = "at least 0";
-            return Err(NnError::Config { field: "steps", found: steps.to_string(), expected });
+            return Err(Refusal::new("steps", steps, expected).into());
         }
         self.steps = steps;
         self.moments.copy_from_slice(moments);
@@ -113,12 +115,7 @@ impl<T: Real> Adam<T> {
         if self.moments.len() == parameters {
             return Ok(());
         }
-        Err(NnError::Size {
-            field: "optimiser",
-            found: self.moments.len(),
-            expected: parameters,
-            reason: "the parameters of the model",
-        })
+        Err(Refusal::size("optimiser", self.moments.len(), parameters, "the parameters of the model").into())
     }
 
     /// θ ← θ − rate · m̂ / (√v̂ + ε), with bias-corrected moments m̂, v̂ (the correction in `f64`).

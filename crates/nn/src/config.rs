@@ -1,6 +1,7 @@
 //! What a model is made of.
 
 use crate::error::NnError;
+use edgepace_graph::Refusal;
 
 /// Which convolution a model is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -57,7 +58,9 @@ impl ModelConfig {
 
     /// Refuses settings out of their range, and a model without outputs.
     pub(crate) fn check(&self, outputs: usize) -> Result<(), NnError> {
-        let refuse = |field, found: String, expected| Err(NnError::Config { field, found, expected });
+        let refuse = |field: &'static str, found: String, expected: &'static str| {
+            Err(Refusal::new(field, found, expected).into())
+        };
         if !(1..=WIDEST).contains(&self.hidden) {
             return refuse("hidden", self.hidden.to_string(), "between 1 and 1048576");
         }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use edgepace_graph::Graph;
+use edgepace_graph::{Graph, Refusal};
 
 use crate::error::NnError;
 use crate::kernels::finish::Finish;
@@ -43,12 +43,7 @@ impl<T: Real> EdgeMatrix<T> {
     /// Another number of values than of edges.
     pub fn set_values(&mut self, threads: &Threads, values: &[T]) -> Result<(), NnError> {
         if values.len() != self.values.len() {
-            return Err(NnError::Size {
-                field: "values",
-                found: values.len(),
-                expected: self.values.len(),
-                reason: "one per edge",
-            });
+            return Err(Refusal::size("values", values.len(), self.values.len(), "one per edge").into());
         }
         self.values.copy_from_slice(values);
         self.reverse.gather(threads, &self.graph, values, &mut self.reverse_values);

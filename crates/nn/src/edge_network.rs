@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use edgepace_graph::random::{Purpose, Stream};
-use edgepace_graph::{Graph, Transpose};
+use edgepace_graph::{Graph, Refusal, Transpose};
 
 use crate::adam::{Adam, AdamConfig};
 use crate::error::NnError;
@@ -60,7 +60,7 @@ impl<T: Real> EdgeNetwork<T> {
     ) -> Result<Self, NnError> {
         if hidden == 0 || !hidden.is_multiple_of(LANES) {
             let expected = "a multiple of 16, at least 16";
-            return Err(NnError::Config { field: "hidden units", found: hidden.to_string(), expected });
+            return Err(Refusal::new("hidden units", hidden, expected).into());
         }
         let stream = Stream::new(seed, Purpose::EdgeNetwork, index);
         let first = columns * 2 * hidden;
@@ -101,7 +101,7 @@ impl<T: Real> EdgeNetwork<T> {
         let (found, expected) = (values.len(), self.values.len());
         if found != expected {
             let reason = "all parameters of the network";
-            return Err(NnError::Size { field: "parameters", found, expected, reason });
+            return Err(Refusal::size("parameters", found, expected, reason).into());
         }
         self.values.copy_from_slice(values);
         Ok(())
@@ -182,7 +182,7 @@ impl<T: Real> EdgeNetwork<T> {
         let (found, expected) = (d_scores.len(), self.graph.edges());
         if found != expected {
             let reason = "one per edge";
-            return Err(NnError::Size { field: "gradient by scores", found, expected, reason });
+            return Err(Refusal::size("gradient by scores", found, expected, reason).into());
         }
         let (nodes, h) = (self.graph.nodes(), self.hidden);
         let Parts { last, .. } = parts(&self.values, self.columns, h);
@@ -229,7 +229,7 @@ impl<T: Real> EdgeNetwork<T> {
 
     fn fits(&self, input: Input<'_, T>) -> Result<(), NnError> {
         let refuse = |found, expected, reason| {
-            Err(NnError::Size { field: "input of the edge network", found, expected, reason })
+            Err(Refusal::size("input of the edge network", found, expected, reason).into())
         };
         if input.rows != self.graph.nodes() {
             return refuse(input.rows, self.graph.nodes(), "one row per node");

@@ -1,6 +1,6 @@
 //! What can go wrong, in terms that a caller can act on.
 
-use edgepace_graph::GraphError;
+use edgepace_graph::{GraphError, Refusal};
 use thiserror::Error;
 
 /// Why a model could not be built or fed.
@@ -10,30 +10,11 @@ pub enum NnError {
     /// The graph, features, labels, split or weights are not valid.
     #[error(transparent)]
     Graph(#[from] GraphError),
-    /// A setting is out of its range.
-    #[error("{field} is {found}, but must be {expected}")]
-    Config {
-        /// The name of the setting.
-        field: &'static str,
-        /// What was given.
-        found: String,
-        /// What is legal.
-        expected: &'static str,
-    },
-    /// Two things that belong together differ in size.
-    #[error("{field}: the size is {found}, but must be {expected} ({reason})")]
-    Size {
-        /// Which input.
-        field: &'static str,
-        /// Its size.
-        found: usize,
-        /// The size that fits.
-        expected: usize,
-        /// What it has to fit to.
-        reason: &'static str,
-    },
+    /// A setting is out of its range, or two things that belong together differ in size.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
     /// A number that must be finite is not, or one that must not be negative is.
-    #[error("{field}[{position}] is {value}, but must be {expected}")]
+    #[error("`{field}`[{position}] is {value}, expected {expected}")]
     Value {
         /// Which input.
         field: &'static str,

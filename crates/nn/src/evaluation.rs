@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use edgepace_graph::{GraphError, Labels};
+use edgepace_graph::{GraphError, Labels, Refusal};
 
 use crate::error::NnError;
 use crate::metric::{Logits, Metric};
@@ -72,12 +72,12 @@ pub(crate) fn check_fit<T: Real>(
     labels: &Labels,
     nodes: &[u32],
 ) -> Result<(), NnError> {
-    let size = |found, expected, reason| NnError::Size { field: "labels", found, expected, reason };
+    let refuse = |found, expected, reason| Err(Refusal::size("labels", found, expected, reason).into());
     if labels.nodes() != all {
-        return Err(size(labels.nodes(), all, "one per node of the graph"));
+        return refuse(labels.nodes(), all, "one per node of the graph");
     }
     if labels.width() != logits.outputs() {
-        return Err(size(labels.width(), logits.outputs(), "the outputs of the model"));
+        return refuse(labels.width(), logits.outputs(), "the outputs of the model");
     }
     match nodes.iter().position(|&node| node as usize >= all) {
         None => Ok(()),

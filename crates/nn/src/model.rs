@@ -9,7 +9,7 @@ mod structures;
 use std::ops::Range;
 use std::sync::Arc;
 
-use edgepace_graph::{Features, Graph, Labels};
+use edgepace_graph::{Features, Graph, Labels, Refusal};
 
 use crate::adam::Adam;
 use crate::config::{Backbone, ModelConfig};
@@ -134,12 +134,7 @@ impl<T: Real> Model<T> {
     ) -> Result<Self, NnError> {
         config.check(outputs)?;
         if features.rows() != graph.nodes() {
-            return Err(NnError::Size {
-                field: "features",
-                found: features.rows(),
-                expected: graph.nodes(),
-                reason: "one row per node",
-            });
+            return Err(Refusal::size("features", features.rows(), graph.nodes(), "one row per node").into());
         }
         let inputs = Inputs::new(features);
         let log_degree = mean_log_degree(&graph);
@@ -234,11 +229,7 @@ impl<T: Real> Model<T> {
     /// There is no parameter of that name, it has another size, or a value is not finite.
     pub fn set_parameter(&mut self, name: &str, values: &[T]) -> Result<(), NnError> {
         let Some(range) = self.parameters.range(name) else {
-            return Err(NnError::Config {
-                field: "parameter",
-                found: name.into(),
-                expected: "one of the names that `parameters` lists",
-            });
+            return Err(Refusal::new("parameter", name, "one of the names that `parameters` lists").into());
         };
         self.replace(range, values, "rows · columns of the parameter")
     }
@@ -246,11 +237,11 @@ impl<T: Real> Model<T> {
     fn replace(&mut self, range: Range<usize>, values: &[T], reason: &'static str) -> Result<(), NnError> {
         let (found, expected) = (values.len(), range.len());
         if found != expected {
-            return Err(NnError::Size { field: "parameter", found, expected, reason });
+            return Err(Refusal::size("parameter", found, expected, reason).into());
         }
         if let Some(position) = values.iter().position(|&v| !Into::<f64>::into(v).is_finite()) {
             let value = values[position].into();
-            return Err(NnError::Value { field: "parameter", position, value, expected: "finite" });
+            return Err(NnError::Value { field: "parameter", position, value, expected: "a finite number" });
         }
         self.parameters.values[range].copy_from_slice(values);
         self.parameters.version += 1;
@@ -371,7 +362,7 @@ impl<T: Real> Model<T> {
         let (found, expected) = (gradient.len(), nodes * units);
         if found != expected {
             let reason = "nodes · hidden units";
-            return Err(NnError::Size { field: "embedding gradient", found, expected, reason });
+            return Err(Refusal::size("embedding gradient", found, expected, reason).into());
         }
         let values = &self.parameters.values;
         let [first, last] = &mut self.convolutions;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use edgepace_graph::{GraphError, Labels};
+use edgepace_graph::{GraphError, Labels, Refusal};
 
 use crate::error::NnError;
 use crate::real::Real;
@@ -49,19 +49,15 @@ impl<T: Real> Task<T> {
     }
 
     fn check(&self) -> Result<(), NnError> {
-        if self.shares.len() != self.labels.nodes() {
-            return Err(NnError::Size {
-                field: "node weights",
-                found: self.shares.len(),
-                expected: self.labels.nodes(),
-                reason: "one per node",
-            });
+        let (found, expected) = (self.shares.len(), self.labels.nodes());
+        if found != expected {
+            return Err(Refusal::size("node weights", found, expected, "one per node").into());
         }
         let mut any = false;
         for (node, &weight) in self.shares.iter().enumerate() {
             let value: f64 = weight.into();
             if !(value >= 0.0 && value.is_finite()) {
-                let expected = "finite and not negative";
+                let expected = "a finite number, not negative";
                 return Err(NnError::Value { field: "node weights", position: node, value, expected });
             }
             if value > 0.0 && !self.labels.is_labelled(node) {
@@ -92,12 +88,12 @@ impl<T: Real> Task<T> {
     }
 
     pub(crate) fn fits(&self, nodes: usize, outputs: usize) -> Result<(), NnError> {
-        let refuse = |field, found, expected, reason| Err(NnError::Size { field, found, expected, reason });
+        let refuse = |found, expected, reason| Err(Refusal::size("labels", found, expected, reason).into());
         if self.labels.nodes() != nodes {
-            return refuse("labels", self.labels.nodes(), nodes, "one per node of the graph");
+            return refuse(self.labels.nodes(), nodes, "one per node of the graph");
         }
         if self.labels.width() != outputs {
-            return refuse("labels", self.labels.width(), outputs, "the outputs of the model");
+            return refuse(self.labels.width(), outputs, "the outputs of the model");
         }
         Ok(())
     }

@@ -102,8 +102,9 @@ impl RunConfig {
 
     /// Refuses what is out of its range, whatever the method.
     pub(crate) fn check_ranges(&self) -> Result<(), TrainError> {
-        let refuse =
-            |field: &str, found: String, expected: &str| Err(TrainError::refused(field, found, expected));
+        let refuse = |field: &'static str, found: String, expected: &'static str| {
+            Err(TrainError::refused(field, found, expected))
+        };
         if self.epochs == 0 || self.epochs > 1_000_000 {
             return refuse("epochs", self.epochs.to_string(), "between 1 and 1000000");
         }

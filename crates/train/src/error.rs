@@ -1,7 +1,9 @@
+use std::borrow::Cow;
+use std::fmt::Display;
 use std::path::PathBuf;
 
 use edgepace_curriculum::CurriculumError;
-use edgepace_graph::GraphError;
+use edgepace_graph::{GraphError, Refusal};
 use edgepace_nn::{NnError, with_simd};
 use thiserror::Error;
 
@@ -10,15 +12,8 @@ use thiserror::Error;
 #[non_exhaustive]
 pub enum TrainError {
     /// A setting is unknown, of the wrong type, or out of its range. Found before the first epoch.
-    #[error("`{field}` is {found}, expected {expected}")]
-    Config {
-        /// The setting.
-        field: String,
-        /// What was given.
-        found: String,
-        /// What is legal.
-        expected: String,
-    },
+    #[error(transparent)]
+    Refused(#[from] Refusal),
 
     /// Settings that cannot be read: wrong type, unknown name.
     #[error("setting `{field}`: {reason}")]
@@ -105,11 +100,11 @@ pub enum TrainError {
 impl TrainError {
     /// A refusal of a setting or an input: what it is called, what was found, and what is legal.
     pub(crate) fn refused(
-        field: impl Into<String>,
-        found: impl Into<String>,
-        expected: impl Into<String>,
+        field: impl Into<Cow<'static, str>>,
+        found: impl Display,
+        expected: impl Into<Cow<'static, str>>,
     ) -> Self {
-        Self::Config { field: field.into(), found: found.into(), expected: expected.into() }
+        Refusal::new(field, found, expected).into()
     }
 }
 

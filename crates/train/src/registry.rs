@@ -74,7 +74,7 @@ impl MethodInfo {
     /// # Errors
     /// A backbone that it does not work with, a preset that it does not have, or settings out of their range.
     pub(crate) fn recipe(&self, config: &RunConfig) -> Result<Arc<dyn Recipe>, TrainError> {
-        let refuse = |field: &str, found: &str, expected: String| {
+        let refuse = |field: &'static str, found: &str, expected: String| {
             Err(TrainError::refused(field, format!("`{found}`"), expected))
         };
         if !self.backbones.contains(&config.backbone.name()) {

@@ -106,7 +106,7 @@ fn an_exported_shape_is_complete_and_the_same_each_time() {
 fn what_cannot_be_done_is_said_with_exit_code_2() {
     let run = bench("--shape cora --threads 0".split(' '));
     assert_eq!(run.code, Some(2));
-    insta::assert_snapshot!(run.stderr, @"error: threads is 0, but must be at least 1");
+    insta::assert_snapshot!(run.stderr, @"error: `threads` is 0, expected at least 1");
 
     let run = bench("--shape pubmed".split(' '));
     assert_eq!(run.code, Some(2));

@@ -5,7 +5,7 @@ pub(crate) mod non_edges;
 pub(crate) mod overlap;
 pub(crate) mod similarity;
 
-use edgepace_graph::{Features, Graph, Threads};
+use edgepace_graph::{Features, Graph, Refusal, Threads};
 
 use crate::{CurriculumError, Pairs};
 
@@ -48,5 +48,5 @@ pub(crate) fn check_rows(graph: &Graph, features: &Features) -> Result<(), Curri
     if found == expected {
         return Ok(());
     }
-    Err(CurriculumError::Size { field: "features", found, expected, reason: "one row per node" })
+    Err(Refusal::size("features", found, expected, "one row per node").into())
 }

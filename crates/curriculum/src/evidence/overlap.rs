@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use edgepace_graph::{Graph, Threads};
+use edgepace_graph::{Graph, Refusal, Threads};
 
 use crate::CurriculumError;
 use crate::each::PIECE;
@@ -24,11 +24,8 @@ impl<'a> Neighbourhoods<'a> {
             Cow::Borrowed(graph)
         } else {
             let both = Graph::undirected_on(threads, graph.nodes(), graph.sources(), &graph.targets());
-            Cow::Owned(both.map_err(|error| CurriculumError::Config {
-                field: "graph",
-                found: error.to_string(),
-                expected: "one whose edges fit twice into u32 ids, for the evidence kernel",
-            })?)
+            let expected = "one whose edges fit twice into u32 ids, for the evidence kernel";
+            Cow::Owned(both.map_err(|error| Refusal::new("graph", error, expected))?)
         };
         let rarity = (0..graph.nodes())
             .map(|node| match graph.in_edges(node).len() {

@@ -8,7 +8,7 @@ pub(crate) mod evidence;
 mod inner;
 pub(crate) mod posterior;
 
-use edgepace_graph::{Features, Graph, Threads};
+use edgepace_graph::{Features, Graph, Refusal, Threads};
 
 use crate::config::{CurriculumConfig, Kernel, Order};
 use crate::each::each_gathered;
@@ -128,9 +128,8 @@ impl Difficulty {
         nodes: usize,
         feedback: &Feedback<'a>,
     ) -> Result<Rows<'a>, CurriculumError> {
-        let refuse = |found: &str, expected| {
-            Err(CurriculumError::Config { field: "kernel", found: found.to_owned(), expected })
-        };
+        let refuse =
+            |found: &'static str, expected: &'static str| Err(Refusal::new("kernel", found, expected).into());
         match self {
             Difficulty::Inner => embeddings(threads, feedback, Kernel::Inner, nodes),
             Difficulty::Cosine(norms) => {

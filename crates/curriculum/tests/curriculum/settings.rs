@@ -12,7 +12,7 @@ fn presets_are_legal_and_known_by_name() {
     let error = CurriculumConfig::preset("papr").unwrap_err();
     assert_eq!(
         error.to_string(),
-        "preset is `papr`, but must be paper, official, cosine, posterior or edgepace"
+        "`preset` is `papr`, expected paper, official, cosine, posterior or edgepace"
     );
 }
 
@@ -53,7 +53,10 @@ fn settings_out_of_range_are_refused_by_name() {
     ];
     for (name, config) in cases {
         let error = config.check().unwrap_err();
-        assert!(matches!(error, CurriculumError::Config { field, .. } if field == name), "{name}: {error}");
+        assert!(
+            matches!(&error, CurriculumError::Refused(refusal) if refusal.field == name),
+            "{name}: {error}"
+        );
     }
 }
 

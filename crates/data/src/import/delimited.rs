@@ -30,7 +30,7 @@ use self::lines::{Parsed, ReadId, parse, parse_weight};
 use self::quoted::{BadQuotes, Record, Records};
 use super::edges::EdgeTable;
 use super::ids::{Hasher, Ids, NODE_LIMIT, Named, names_or_numbers, number_or_name, parse_number};
-use crate::error::{io_error, request_error};
+use crate::error::io_error;
 use crate::{DataError, Place};
 
 /// How much of a file a thread works on at a time, in bytes.
@@ -321,8 +321,9 @@ impl Reader<'_> {
     /// An option that does not fit names the file that it does not fit.
     fn in_file(&self, error: DataError) -> DataError {
         match error {
-            DataError::Request { field, found, expected, help } => {
-                request_error(format!("{field} of {}", self.file.display()), found, expected).with_help(help)
+            DataError::Request { mut refusal, help } => {
+                refusal.field = format!("{} of {}", refusal.field, self.file.display()).into();
+                DataError::Request { refusal, help }
             }
             other => other,
         }

@@ -2,13 +2,13 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use edgepace_graph::{GraphError, Threads};
+use edgepace_graph::{GraphError, Refusal, Threads};
 
 const LEN: usize = 50_000;
 
 #[test]
 fn a_budget_has_at_least_one_thread() {
-    assert_eq!(Threads::new(0).unwrap_err(), GraphError::NoThreads);
+    assert_eq!(Threads::new(0).unwrap_err(), GraphError::Refused(Refusal::new("threads", 0, "at least 1")));
     assert_eq!(Threads::one().count(), 1);
     assert_eq!(Threads::new(3).unwrap().count(), 3);
 }

@@ -13,7 +13,7 @@ mod roc_auc;
 use std::fmt;
 use std::str::FromStr;
 
-use edgepace_graph::Labels;
+use edgepace_graph::{Labels, Refusal};
 
 use crate::error::NnError;
 use crate::real::Real;
@@ -101,10 +101,9 @@ impl FromStr for Metric {
     type Err = NnError;
 
     fn from_str(name: &str) -> Result<Self, NnError> {
-        Self::ALL.into_iter().find(|metric| metric.name() == name).ok_or_else(|| NnError::Config {
-            field: "metric",
-            found: format!("`{name}`"),
-            expected: "accuracy, macro-f1, balanced-accuracy, roc-auc or log-loss",
+        Self::ALL.into_iter().find(|metric| metric.name() == name).ok_or_else(|| {
+            let expected = "accuracy, macro-f1, balanced-accuracy, roc-auc or log-loss";
+            Refusal::new("metric", format_args!("`{name}`"), expected).into()
         })
     }
 }

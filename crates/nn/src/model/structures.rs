@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use edgepace_graph::{Graph, check_weights};
+use edgepace_graph::{Graph, Refusal, check_weights};
 
 use crate::config::{Backbone, ModelConfig};
 use crate::error::NnError;
@@ -60,11 +60,8 @@ impl<T: Real> Model<T> {
     pub fn add_dense_structure(&mut self) -> Result<StructureId, NnError> {
         let backbone = self.config.backbone;
         if matches!(backbone, Backbone::Pna | Backbone::Mlp) {
-            return Err(NnError::Config {
-                field: "backbone",
-                found: backbone.name().into(),
-                expected: "gcn, gin or sage on a dense structure",
-            });
+            let expected = "gcn, gin or sage on a dense structure";
+            return Err(Refusal::new("backbone", backbone.name(), expected).into());
         }
         let number = self.structures.len();
         let structure = Structure::dense(&self.threads, self.graph(), normalisation(&self.config), number)?;
@@ -115,13 +112,10 @@ impl<T: Real> Model<T> {
         weights: Option<&[T]>,
         number: usize,
     ) -> Result<Structure<T>, NnError> {
-        if graph.nodes() != self.graph().nodes() {
-            return Err(NnError::Size {
-                field: "graph",
-                found: graph.nodes(),
-                expected: self.graph().nodes(),
-                reason: "the nodes of the graph that the model was made for",
-            });
+        let (found, expected) = (graph.nodes(), self.graph().nodes());
+        if found != expected {
+            let reason = "the nodes of the graph that the model was made for";
+            return Err(Refusal::size("graph", found, expected, reason).into());
         }
         let (pattern, normalisation) = (structure_graph(&self.config, graph)?, normalisation(&self.config));
         match weights {

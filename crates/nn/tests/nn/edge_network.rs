@@ -107,9 +107,9 @@ fn sizes_that_do_not_fit_are_refused() {
     let adam = AdamConfig::default();
     assert!(matches!(
         EdgeNetwork::<f32>::new(Arc::clone(&graph), 2, 17, adam, (0, 0)),
-        Err(NnError::Config { .. })
+        Err(NnError::Refused(_))
     ));
     let mut network = network(&graph, 2, 1);
     let rows = [1.0; 9];
-    assert!(matches!(network.scores(&one_thread(), Input::dense(&rows, 3, 3)), Err(NnError::Size { .. })));
+    assert!(matches!(network.scores(&one_thread(), Input::dense(&rows, 3, 3)), Err(NnError::Refused(_))));
 }

@@ -62,17 +62,17 @@ pub(super) fn check_loss(loss: f64, epoch: u32) -> Result<(), TrainError> {
 pub(super) fn check_network(hidden: usize, lr: f64) -> Result<(), TrainError> {
     if hidden == 0 || hidden > 1024 || !hidden.is_multiple_of(16) {
         let expected = "a multiple of 16 up to 1024";
-        return Err(TrainError::refused("network_hidden", hidden.to_string(), expected));
+        return Err(TrainError::refused("network_hidden", hidden, expected));
     }
     in_range("network_lr", lr, 1e-9, 1e3)
 }
 
 /// Refuses a number outside of [low, high].
-pub(super) fn in_range(field: &str, found: f64, low: f64, high: f64) -> Result<(), TrainError> {
+pub(super) fn in_range(field: &'static str, found: f64, low: f64, high: f64) -> Result<(), TrainError> {
     if (low..=high).contains(&found) {
         return Ok(());
     }
-    Err(TrainError::refused(field, found.to_string(), format!("between {low} and {high}")))
+    Err(TrainError::refused(field, found, format!("between {low} and {high}")))
 }
 
 /// Gives both directions of each undirected edge their mean.

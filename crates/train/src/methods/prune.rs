@@ -89,7 +89,7 @@ fn recipe(config: &RunConfig, score: Score) -> Result<Arc<dyn Recipe>, TrainErro
     let PruneConfig { drop } = config.settings_over(&PruneConfig::default())?;
     let share = drop.unwrap_or(0.0);
     if !(0.0..=1.0).contains(&share) {
-        return Err(TrainError::refused("drop", share.to_string(), "in [0, 1]"));
+        return Err(TrainError::refused("drop", share, "in [0, 1]"));
     }
     Ok(Arc::new(Prune { score, share }))
 }

@@ -80,7 +80,7 @@ fn settings_out_of_range_are_refused_before_the_first_epoch() {
         ("ptdnet", "network_lr", "0"),
     ] {
         let error = config(&[("method", method), (field, value)]).check().unwrap_err();
-        assert!(matches!(&error, TrainError::Config { field: named, .. } if named == field), "{error}");
+        assert!(matches!(&error, TrainError::Refused(refusal) if refusal.field == field), "{error}");
     }
 }
 
@@ -103,13 +103,13 @@ fn the_meaning_of_a_setting_says_what_is_legal() {
             match (setting.name, illegal.check().unwrap_err()) {
                 ("straight_through", _) => assert!(["true", "false"].iter().all(|word| what.contains(word))),
                 ("evaluation", _) => assert!(["`top`", "`average`"].iter().all(|word| what.contains(word))),
-                (_, TrainError::Config { expected, .. }) => match expected.strip_prefix("between ") {
+                (_, TrainError::Refused(refusal)) => match refusal.expected.strip_prefix("between ") {
                     Some(range) => {
                         let (low, high) = range.split_once(" and ").unwrap();
                         let legal = [low, high].map(|bound| bound.parse::<f64>().unwrap());
                         assert_eq!(bounds(setting.meaning), Some(legal), "{what}");
                     }
-                    None => assert!(setting.meaning.contains(&expected), "{what}"),
+                    None => assert!(setting.meaning.contains(&*refusal.expected), "{what}"),
                 },
                 (_, error) => panic!("{what}: {error}"),
             }

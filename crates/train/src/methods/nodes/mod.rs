@@ -107,8 +107,8 @@ pub(crate) const NODE_SETTINGS: &[Setting] = &[Setting {
     search: &["0.25", "0.5", "0.75", "1"],
 }];
 
-fn refuse<T>(field: &str, found: f64, expected: &str) -> Result<T, TrainError> {
-    Err(TrainError::refused(field, found.to_string(), expected))
+fn refuse<T>(field: &'static str, found: f64, expected: &'static str) -> Result<T, TrainError> {
+    Err(TrainError::refused(field, found, expected))
 }
 
 fn check_full_at(full_at: f64) -> Result<(), TrainError> {

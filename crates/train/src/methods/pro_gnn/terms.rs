@@ -42,12 +42,10 @@ impl<T: Real> Terms<T> {
 }
 
 /// Refuses a weight that is negative or not finite.
-pub(super) fn check_weights(weights: &[(&str, f64)]) -> Result<(), TrainError> {
+pub(super) fn check_weights(weights: &[(&'static str, f64)]) -> Result<(), TrainError> {
     match weights.iter().find(|(_, weight)| !(*weight >= 0.0 && weight.is_finite())) {
         None => Ok(()),
-        Some((field, weight)) => {
-            Err(TrainError::refused(*field, weight.to_string(), "a finite number, at least 0"))
-        }
+        Some((field, weight)) => Err(TrainError::refused(*field, weight, "a finite number, at least 0")),
     }
 }
 
@@ -60,10 +58,10 @@ pub(super) fn check_loss(loss: f64, epoch: u32) -> Result<(), TrainError> {
 }
 
 /// Refuses a count of 0, or one that no run reaches.
-pub(super) fn check_counts(counts: &[(&str, usize)]) -> Result<(), TrainError> {
+pub(super) fn check_counts(counts: &[(&'static str, usize)]) -> Result<(), TrainError> {
     match counts.iter().find(|(_, count)| !(1..=1_000_000).contains(count)) {
         None => Ok(()),
-        Some((field, count)) => Err(TrainError::refused(*field, count.to_string(), "between 1 and 1000000")),
+        Some((field, count)) => Err(TrainError::refused(*field, count, "between 1 and 1000000")),
     }
 }
 

@@ -81,7 +81,7 @@ fn settings(config: &RunConfig) -> Result<CurriculumConfig, TrainError> {
     if let Some((key, found)) = config.settings.iter().find(|(key, _)| asked.get(*key) != given.get(*key)) {
         let fixed = given.get(key).map_or_else(|| "unset".to_owned(), ToString::to_string);
         let expected = format!("{fixed}, which method {} has by its name", config.method);
-        return Err(TrainError::refused(key.clone(), found.to_string(), expected));
+        return Err(TrainError::refused(key.clone(), found, expected));
     }
     settings.check()?;
     // What has no effect would only seem to have been tried.
