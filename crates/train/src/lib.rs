@@ -1,4 +1,36 @@
 //! One run: spec → run → record; the methods, the loop, what it leaves behind.
+//!
+//! A [`RunConfig`] is what a person writes. [Checked](RunConfig::check), and with data and a seed, it is a [`RunSpec`], whose
+//! id stands for the result to the last bit. A [`Run`] advances epoch by epoch and can be saved and resumed; [`train`]
+//! does all of it in one call. What is [`Finished`] has a [`RunRecord`], a model that can be
+//! [written](Finished::write_model), and what was learned about each edge, for an [`Audit`] or an [`EdgeTable`]. The labels
+//! of test nodes are the [`Judge`]'s alone, who is asked once, at the end.
+//!
+//! ```
+//! use edgepace_graph::{Classes, Dataset, DenseFeatures, Features, Graph, Labels, Split, Threads};
+//! use edgepace_train::{Audit, RunConfig, Silent, train};
+//!
+//! // Two triangles that one edge joins; a node's class is its triangle.
+//! let graph = Graph::undirected(6, &[0, 1, 2, 3, 4, 5, 2], &[1, 2, 0, 4, 5, 3, 3])?;
+//! let features = Features::from(DenseFeatures::new(6, 1, vec![1.0, 0.8, 0.6, -0.6, -0.8, -1.0])?);
+//! let labels = Labels::from(Classes::new(2, vec![0, 0, 0, 1, 1, 1])?);
+//! let split = Split::new("ends", 6, vec![0, 5], vec![1, 4], vec![2, 3])?;
+//! let dataset = Dataset::new("triangles", graph, features, labels, vec![split.clone()])?;
+//!
+//! // The curriculum on a GCN, seed 0, with nobody listening.
+//! let threads = Threads::new(1)?;
+//! let config = RunConfig::parse("method = 'rcl'\nbackbone = 'gcn'\nepochs = 50")?;
+//! let finished = train(&dataset, &split, &config, 0, &threads, &mut Silent)?;
+//! assert_eq!(finished.record.result.test, Some(100.0), "percent");
+//!
+//! // The edge between the triangles has least to support it.
+//! let report = finished.edges.expect("the curriculum knows each edge");
+//! let audit = Audit::new(&threads, &dataset, &report)?;
+//! let bridge = dataset.graph().edge_id(2, 3).expect("an edge") as usize;
+//! assert_eq!(audit.suspicion[bridge], 1.0);
+//! # Ok::<(), edgepace_train::TrainError>(())
+//! ```
+
 // Each module uses those above it alone; `tests/train/house.rs` holds that.
 mod audit;
 mod candidates;
