@@ -40,9 +40,9 @@ pub struct Run {
     /// What is trained now, or waits for its warm start.
     member: Option<Member>,
     training: Option<Training>,
-    best: Option<Kept>,
+    best: Option<BestTraining>,
     /// The warm start, where nothing better is there yet.
-    fallback: Option<Kept>,
+    fallback: Option<BestTraining>,
     /// The edge report of the best that has one, with its validation score.
     report: Option<(Option<f64>, EdgeReport)>,
     events: Vec<Event>,
@@ -52,7 +52,7 @@ pub struct Run {
 }
 
 /// The best training so far.
-struct Kept {
+struct BestTraining {
     label: String,
     config: RunConfig,
     snapshot: Snapshot,
@@ -216,7 +216,7 @@ impl Run {
         if phase == Phase::WarmStart {
             self.warm_start_seconds += fitted.seconds;
             let vanilla = member.spec.vanilla()?;
-            let kept = Kept::new("vanilla".to_owned(), &vanilla, fitted);
+            let kept = BestTraining::new("vanilla".to_owned(), &vanilla, fitted);
             self.shelf.put(vanilla.id(), kept.snapshot.parameters[..].into());
             self.fallback = Some(kept);
             self.member = Some(member);
@@ -224,7 +224,7 @@ impl Run {
         }
         self.seconds += fitted.seconds;
         let validation = fitted.best.validation;
-        let kept = Kept::new(member.label, &member.spec, fitted);
+        let kept = BestTraining::new(member.label, &member.spec, fitted);
         if member.spec.config().method == "vanilla" {
             self.shelf.put(member.spec.id(), kept.snapshot.parameters[..].into());
         }
@@ -367,7 +367,7 @@ impl Run {
         self.warm_start_seconds = state.value("warm_start_seconds")?;
         let kept = |name: &str| {
             let part = state.part(name);
-            part.has("parameters").then(|| Kept::restore(&part, nodes)).transpose()
+            part.has("parameters").then(|| BestTraining::restore(&part, nodes)).transpose()
         };
         self.best = kept("best")?;
         self.fallback = kept("fallback")?;
@@ -400,7 +400,7 @@ impl Run {
     }
 }
 
-impl Kept {
+impl BestTraining {
     fn new(label: String, spec: &RunSpec, fitted: Fitted) -> Self {
         let Fitted { best, edges, curve, edges_history, .. } = fitted;
         let (config, snapshot) = (spec.config().clone(), best);
