@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
 use clap::Args;
 use edgepace_data::fetch::{self, Options, Outcome, Progress, Stage};
 use edgepace_data::registry::Set;
-use edgepace_data::{Cache, Source};
+use edgepace_data::{Cache, DataError, Source};
 use edgepace_graph::{Dataset, Threads};
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -32,7 +32,7 @@ impl Place {
 
     /// The dataset of that name; a set of the registry is fetched when it is not there.
     pub(crate) fn load(&self, threads: &Threads, name: &str) -> Result<Dataset> {
-        let (cache, source) = (self.cache()?, Source::parse(name)?);
+        let (cache, source) = (self.cache()?, source(name)?);
         if let Source::Set(set) = &source
             && !cache.has(set)
         {
@@ -52,6 +52,16 @@ impl Place {
         bar.finish_and_clear();
         outcome.with_context(|| format!("cannot get {}", set.name))
     }
+}
+
+/// What the name of a dataset means. The refusal of one that means nothing adds which commands help.
+pub(crate) fn source(name: &str) -> Result<Source> {
+    Source::parse(name).map_err(|error| match &error {
+        DataError::Request { refusal, .. } if refusal.field == "dataset" => anyhow!(
+            "{error} (`edgepace data list` shows the names, `edgepace data import` makes files of tables)"
+        ),
+        _ => error.into(),
+    })
 }
 
 /// As many threads as were asked for, or as the machine has cores.

@@ -38,10 +38,10 @@ impl Source {
         if let Some(generator) = Generator::parse(name)? {
             return Ok(Source::Generator(generator));
         }
-        let expected = "a name that `edgepace data list` shows, `synthetic:…`, or a `.graph` file";
+        let expected = "the name of a known set, `synthetic:…`, or a `.graph` file";
         let help = match registry::suggest(name) {
             Some(near) => format!("did you mean `{near}`?"),
-            None => "`edgepace data import` makes a graph file of your own tables".to_owned(),
+            None => "tables of your own are imported into such a file".to_owned(),
         };
         Err(request_error("dataset", name, expected).with_help(help))
     }
@@ -76,9 +76,8 @@ fn read(threads: &Threads, set: &'static Set, cache: &Cache) -> Result<Dataset, 
     let files: Vec<PathBuf> = set.files.iter().map(|file| cache.installed(set, file)).collect();
     if let Some(missing) = files.iter().find(|file| !file.exists()) {
         let found = format!("no {}", missing.display());
-        let help = format!("fetch it with `edgepace data get {}`", set.name);
         return Err(format_error(cache.root(), Place::Whole, format!("the files of {}", set.title), found)
-            .with_help(help));
+            .with_help("fetch it first"));
     }
     let folder = cache.root().join(set.origin.folder);
     let dataset = match set.layout {
@@ -92,8 +91,8 @@ fn read(threads: &Threads, set: &'static Set, cache: &Cache) -> Result<Dataset, 
         let found = dataset.checksum();
         if found != expected {
             let expected = format!("{} with content {expected}", set.title);
-            let help = format!("remove the file and fetch it again with `edgepace data get {}`", set.name);
-            return Err(format_error(&files[0], Place::Whole, expected, found).with_help(help));
+            return Err(format_error(&files[0], Place::Whole, expected, found)
+                .with_help("remove the file and fetch it again"));
         }
     }
     Ok(dataset.renamed(set.name))

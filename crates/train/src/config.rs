@@ -15,7 +15,7 @@ pub struct RunConfig {
     /// The convolution: `gcn`, `gin`, `sage`, `pna` or `mlp`.
     #[serde(with = "backbone_name")]
     pub backbone: Backbone,
-    /// The method that decides on edges and nodes; `edgepace methods` lists them.
+    /// The method that decides on edges and nodes; [`METHODS`](crate::METHODS) lists them.
     pub method: String,
     /// A named set of the method's settings.
     pub preset: Option<String>,

@@ -252,7 +252,7 @@ fn read_nodes(file: &Path, request: &Import) -> Result<NodeTable, DataError> {
 #[cfg(not(feature = "parquet"))]
 fn without_parquet(file: &Path) -> DataError {
     request_error("file", file.display().to_string(), "a format other than Parquet")
-        .with_help("this program was built without the feature `parquet`")
+        .with_help("this build is without the feature `parquet`")
 }
 
 fn read_edge_file(

@@ -55,7 +55,7 @@ impl Sidecar {
         let text = std::fs::read_to_string(file).map_err(io_error("read", file))?;
         serde_json::from_str(&text).map_err(|error| {
             let place = Place::Line(error.line() as u64);
-            format_error(file, place, "what `edgepace data export` writes", error.to_string())
+            format_error(file, place, "what an export writes", error.to_string())
         })
     }
 

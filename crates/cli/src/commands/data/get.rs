@@ -6,7 +6,7 @@ use anyhow::{Context, Result, bail};
 use clap::Args as ClapArgs;
 use edgepace_data::Source;
 
-use crate::dataset::{Place, budget};
+use crate::dataset::{Place, budget, source};
 use crate::table::say;
 
 #[derive(ClapArgs)]
@@ -19,7 +19,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, place: &Place) -> Result<ExitCode> {
     let (cache, threads) = (place.cache()?, budget(None)?);
     for name in &args.names {
-        let Source::Set(set) = Source::parse(name)? else {
+        let Source::Set(set) = source(name)? else {
             bail!("`{name}` is made or read where it is: there is nothing to fetch");
         };
         let outcome = place.fetch(set, &cache)?;
@@ -44,7 +44,7 @@ pub(crate) struct PathArgs {
 
 pub(crate) fn path(args: &PathArgs, place: &Place) -> Result<ExitCode> {
     let cache = place.cache()?;
-    let path = match args.name.as_deref().map(Source::parse).transpose()? {
+    let path = match args.name.as_deref().map(source).transpose()? {
         None => cache.root().to_owned(),
         Some(Source::Set(set)) => cache.path_of(set),
         Some(Source::File(file)) => file,

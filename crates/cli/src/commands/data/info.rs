@@ -10,7 +10,7 @@ use edgepace_data::{Source, SplitRule, splits};
 use edgepace_graph::{Dataset, Features, Labels, Split, Threads, edge_homophily};
 use serde::Serialize;
 
-use crate::dataset::{Place, budget};
+use crate::dataset::{Place, budget, source};
 use crate::table::{Align, Table, count, say};
 
 #[derive(ClapArgs)]
@@ -61,7 +61,7 @@ struct SplitSummary {
 }
 
 pub(crate) fn run(args: &Args, place: &Place) -> Result<ExitCode> {
-    let (threads, source) = (budget(None)?, Source::parse(&args.name)?);
+    let (threads, source) = (budget(None)?, source(&args.name)?);
     let summary = match &source {
         // The head of a graph file says it all, at any size.
         Source::File(path) => {

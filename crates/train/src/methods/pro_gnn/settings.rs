@@ -1,4 +1,4 @@
-//! What both forms have to set, in the words of `edgepace methods`.
+//! What both forms have to set, and what each setting means.
 
 use crate::setting::Setting;
 
