@@ -50,6 +50,7 @@ mod each;
 mod error;
 mod evidence;
 mod feedback;
+mod footprint;
 mod gradient;
 mod history;
 mod kernel;

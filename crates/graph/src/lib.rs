@@ -31,6 +31,7 @@
 
 mod buffer;
 mod build;
+pub mod bytes;
 mod dataset;
 mod digest;
 mod error;

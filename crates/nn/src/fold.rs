@@ -8,6 +8,11 @@ use crate::threads::Threads;
 /// Outputs are filled up to a multiple of this many columns, so that rows are whole vector registers.
 const LANES: usize = 8;
 
+/// So many outputs, filled up.
+pub(crate) fn padded(outputs: usize) -> usize {
+    outputs.div_ceil(LANES).saturating_mul(LANES)
+}
+
 /// The map (W · D, b · D) for the final map (W, b) and the decoder D, and the gradient by it.
 pub(crate) struct Folded<T> {
     /// Rows of D.
@@ -28,7 +33,7 @@ pub(crate) struct Folded<T> {
 impl<T: Real> Folded<T> {
     /// For a decoder of `units` × `outputs`, and a final map that reads `depth` numbers.
     pub(crate) fn new(depth: usize, units: usize, outputs: usize) -> Self {
-        let width = outputs.next_multiple_of(LANES);
+        let width = padded(outputs);
         let zeros = |len| vec![T::ZERO; len];
         Self {
             units,

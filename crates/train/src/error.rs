@@ -65,7 +65,7 @@ pub enum TrainError {
     /// The method needs more memory than there is. Found before anything is made.
     #[error(
         "method {method} needs {}{} on {nodes} nodes, and {} are free: use {}{instead}",
-        gigabytes(*.needed), at_once(*.runs), gigabytes(*.available), fewer(*.runs_that_fit)
+        readable(*.needed), at_once(*.runs), readable(*.available), fewer(*.runs_that_fit)
     )]
     Memory {
         /// The method.
@@ -132,6 +132,10 @@ pub(crate) fn check_finite(
     if finite { Ok(()) } else { Err(TrainError::Diverged { what, epoch, rates }) }
 }
 
-fn gigabytes(bytes: u64) -> String {
-    format!("{:.1} GB", bytes as f64 / 1e9)
+fn readable(bytes: u64) -> String {
+    match bytes {
+        u64::MAX => "more than any machine has".to_owned(),
+        1_000_000_000.. => format!("{:.1} GB", bytes as f64 / 1e9),
+        _ => format!("{:.1} MB", bytes as f64 / 1e6),
+    }
 }

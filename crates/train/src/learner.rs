@@ -53,8 +53,14 @@ pub trait Recipe: fmt::Debug + Send + Sync {
         false
     }
 
-    /// The bytes that it needs beside what plain training does.
+    /// The bytes that it has in use at most beside those of plain training, once it trains.
     fn extra_bytes(&self, _material: &Material, _config: &RunConfig) -> u64 {
+        0
+    }
+
+    /// The bytes that it has in use at most while it starts, beside features, parameters and optimiser: the buffers of the
+    /// passes are not there yet.
+    fn starting_bytes(&self, _material: &Material, _config: &RunConfig) -> u64 {
         0
     }
 

@@ -4,7 +4,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use edgepace_graph::{Classes, Dataset, Features, Graph, Labels, ManyLabels, Split, UNLABELLED};
 
-use edgepace_nn::{CALIBRATION_BINS, Logits, Metric, expected_calibration_error};
+use edgepace_nn::{
+    CALIBRATION_BINS, Extent, Footprint, Logits, Metric, ModelConfig, expected_calibration_error,
+};
 
 use crate::error::TrainError;
 use crate::prepare::Preparation;
@@ -130,6 +132,11 @@ impl Material {
     /// Labels of training and validation nodes; other nodes are [`UNLABELLED`], or 0 where there are many labels.
     pub fn labels(&self) -> &Arc<Labels> {
         &self.labels
+    }
+
+    /// What a model with these settings takes of memory.
+    pub(crate) fn footprint(&self, model: ModelConfig) -> Footprint {
+        Footprint::new(model, Extent::new(&self.graph, &self.features, self.labels.width()))
     }
 
     /// The prepared features; those of the latest preparation are kept.

@@ -2,11 +2,14 @@
 
 use std::sync::Arc;
 
+use edgepace_graph::bytes::{array, total};
 use edgepace_graph::{Features, Graph, Labels};
 use edgepace_nn::{Adam, AdamConfig, Layers, Metric, Model, StructureId, Task};
 
+use crate::config::RunConfig;
 use crate::error::{TrainError, check_finite};
 use crate::learner::{Epoch, Evaluated, Learner, Start, StructureChange};
+use crate::material::Material;
 use crate::scoring::comparable;
 use crate::snapshot::{EdgeReport, SavedStructure, Snapshot};
 use crate::state::State;
@@ -34,6 +37,39 @@ pub(crate) struct Network {
     optimiser: Adam<f32>,
     adam: AdamConfig,
     initial: Vec<f32>,
+}
+
+/// The bytes of a network with features of its own, when it has been made, and when it trains plainly.
+///
+/// With p bytes of parameters: 5p when it is made (values, gradient, two moments of the optimiser, the initial values), the
+/// prepared features and their transpose, a weight per node and the first structure; then also the buffers of the passes
+/// ([`Footprint::model`](edgepace_nn::Footprint::model)) and the best snapshot, p and the logits.
+pub(crate) struct NetworkBytes {
+    pub(crate) made: u64,
+    pub(crate) training: u64,
+}
+
+impl NetworkBytes {
+    pub(crate) fn of(material: &Material, config: &RunConfig) -> Self {
+        let footprint = material.footprint(config.model());
+        let nodes = material.graph().nodes();
+        let beside = total([
+            config.features.bytes(material.features()),
+            footprint.parameters().saturating_mul(3),
+            array::<f32>(&[nodes]),
+            array::<u32>(&[material.split().train().len() + material.split().validation().len()]),
+        ]);
+        Self {
+            made: total([beside, footprint.made()]),
+            training: total([beside, footprint.model(), snapshot_bytes(material, config)]),
+        }
+    }
+}
+
+/// The bytes of the parameters and logits that a snapshot keeps.
+pub(crate) fn snapshot_bytes(material: &Material, config: &RunConfig) -> u64 {
+    let footprint = material.footprint(config.model());
+    total([footprint.parameters(), footprint.logits()])
 }
 
 impl Network {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use edgepace_graph::bytes::{array, total};
 use edgepace_graph::{DenseFeatures, Features, GraphError, SparseFeatures};
 use serde::{Deserialize, Serialize};
 
@@ -42,6 +43,19 @@ impl Preparation {
             }
             (Preparation::Auto, Features::Dense(_)) => Preparation::Standardise,
             (chosen, _) => chosen,
+        }
+    }
+
+    /// The bytes of the prepared features: of a copy, or none where they stay as they are.
+    pub fn bytes(self, features: &Features) -> u64 {
+        match (self.resolve(features), features) {
+            (Preparation::None | Preparation::Auto, _) => 0,
+            (_, Features::Dense(dense)) => array::<f32>(&[dense.values().len()]),
+            (_, Features::Sparse(sparse)) => total([
+                array::<usize>(&[sparse.offsets().len()]),
+                array::<u32>(&[sparse.columns().len()]),
+                array::<f32>(&[sparse.values().len()]),
+            ]),
         }
     }
 

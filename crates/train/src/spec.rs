@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use edgepace_graph::bytes::{array, total};
 use edgepace_graph::{ContentHasher, Features};
 use edgepace_nn::{Backbone, Metric};
 use serde::Serialize;
@@ -16,6 +17,7 @@ use crate::material::Material;
 use crate::memory::available_bytes;
 use crate::methods::rcl::AUTO;
 use crate::methods::vanilla::Vanilla;
+use crate::network::{NetworkBytes, snapshot_bytes};
 use crate::prepare::Preparation;
 use crate::registry;
 use crate::search;
@@ -224,19 +226,43 @@ impl RunSpec {
         self.seed
     }
 
-    /// The bytes that it needs beside what plain training does; those of the candidate that needs most.
-    pub fn extra_bytes(&self, material: &Material) -> u64 {
+    /// The bytes that it has in use at most, beside the dataset itself: prepared features, model, optimiser, what the method
+    /// adds, and what is kept of the best epoch. Of several candidates that of the one that needs most, and of a search that
+    /// of what it begins with, both with what is kept of the best before.
+    ///
+    /// Estimated from sizes alone, before anything is made; within 15 % of what is allocated (`tests/memory.rs`).
+    pub fn needed_bytes(&self, material: &Material) -> u64 {
         match &self.course {
-            Course::One(recipe) => recipe.extra_bytes(material, &self.config),
+            Course::One(recipe) => self.needed_by(&**recipe, material),
             Course::Best { candidates, .. } => {
-                candidates.iter().map(|(_, spec)| spec.extra_bytes(material)).max().unwrap_or(0)
+                let needed = |(_, spec): &(_, RunSpec)| spec.needed_bytes(material);
+                let most = candidates.iter().map(needed).max().unwrap_or(0);
+                total([most, self.kept_bytes(material)])
             }
             Course::Search => {
                 let recipe =
                     registry::find(&self.config.method).and_then(|method| method.recipe(&self.config));
-                recipe.map_or(0, |recipe| recipe.extra_bytes(material, &self.config))
+                let first = recipe.map_or(0, |recipe| self.needed_by(&*recipe, material));
+                total([first, self.kept_bytes(material)])
             }
         }
+    }
+
+    /// The larger of what it needs while it starts and while it trains; a warm start is kept for both.
+    fn needed_by(&self, recipe: &dyn Recipe, material: &Material) -> u64 {
+        let config = &self.config;
+        let network = NetworkBytes::of(material, config);
+        let starting = total([network.made, recipe.starting_bytes(material, config)]);
+        let training = total([network.training, recipe.extra_bytes(material, config)]);
+        let warm_start = if recipe.wants_warm_start() { snapshot_bytes(material, config) } else { 0 };
+        total([starting.max(training), warm_start])
+    }
+
+    /// What is kept of the best training while the next one runs: a snapshot, and twice a report of the edges.
+    fn kept_bytes(&self, material: &Material) -> u64 {
+        let orders_edges = registry::find(&self.config.method).is_ok_and(|method| method.orders_edges);
+        let numbers = if orders_edges { KEPT_PER_EDGE } else { 0 };
+        total([snapshot_bytes(material, &self.config), array::<f32>(&[numbers, material.graph().edges()])])
     }
 
     /// Refuses so many runs at once that need more memory than the limit, or else than there is, before anything is made for
@@ -250,7 +276,7 @@ impl RunSpec {
         runs: usize,
         limit: Option<u64>,
     ) -> Result<(), TrainError> {
-        let of_one = self.extra_bytes(material);
+        let of_one = self.needed_bytes(material);
         let needed = of_one.saturating_mul(runs as u64);
         match limit.or_else(available_bytes) {
             Some(available) if needed > available => Err(TrainError::Memory {
@@ -324,6 +350,9 @@ impl RunSpec {
         self.with_recipe(config, Arc::new(Vanilla))
     }
 }
+
+/// Numbers per edge that are kept of a training: a weight, and two reports of three numbers.
+const KEPT_PER_EDGE: usize = 7;
 
 /// Digits of an id: more than enough for any number of runs.
 const ID_DIGITS: usize = 32;

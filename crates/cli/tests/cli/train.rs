@@ -244,3 +244,26 @@ fn the_graph_of_a_generator_follows_the_seed_unless_its_name_has_one() {
     assert_eq!(runs(GRAPH, "0..3")[2], runs(&format!("{GRAPH},seed=2"), "2")[0]);
     assert_ne!(runs(GRAPH, "2"), runs(&format!("{GRAPH},seed=0"), "2"));
 }
+
+#[test]
+fn what_needs_more_memory_than_there_is_is_refused_before_the_first_epoch() {
+    // 2^20 hidden units: 2^40 numbers in the second layer alone.
+    let run = edgepace(format!("train {GRAPH} --method vanilla --set hidden=1048576").split(' '));
+    assert_eq!((run.code, &run.stdout[..]), (Some(2), ""), "{}", run.stderr);
+    let begin = "error: method vanilla needs ";
+    assert!(run.stderr.starts_with(begin), "{}", run.stderr);
+    for part in [" GB on 200 nodes, and ", " are free: use a smaller `hidden`", "--memory-limit"] {
+        assert!(run.stderr.contains(part), "{}", run.stderr);
+    }
+    for (limit, code) in [("100KB", 2), ("1GB", 0)] {
+        let command =
+            format!("train {GRAPH} --method rcl --epochs 2 --set hidden=512 --memory-limit {limit} --json");
+        let run = edgepace(command.split(' '));
+        assert_eq!(run.code, Some(code), "{limit}: {}", run.stderr);
+        assert_eq!(run.stderr.contains("and 0.1 MB are free"), code == 2, "{}", run.stderr);
+    }
+    let command = format!("train {GRAPH} --epochs 2 --set hidden=512 --memory-limit 1MB");
+    let run = edgepace(command.split(' '));
+    assert_eq!(run.code, Some(2), "{}", run.stderr);
+    assert!(run.stderr.contains("and 1.0 MB are free"), "{}", run.stderr);
+}

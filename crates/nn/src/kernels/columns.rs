@@ -8,6 +8,11 @@ use crate::threads::Threads;
 /// Into how many fixed pieces the rows are cut at most.
 const PIECES: usize = 16;
 
+/// Into how many pieces so many rows are cut at most.
+pub(crate) fn most_pieces(rows: usize) -> usize {
+    rows.min(PIECES)
+}
+
 /// out_c = Σ_i matrix[i, c]. Rows are cut into fixed pieces whose sums are added in order.
 pub(crate) fn column_sums<T: Real>(
     threads: &Threads,

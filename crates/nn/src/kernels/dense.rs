@@ -5,6 +5,8 @@
 //! it is in the cache, so these two are written here: a register tile, blocks that fit the first and second
 //! cache, and nothing else.
 
+use edgepace_graph::bytes::array;
+
 use std::ops::Range;
 
 use crate::kernels::finish::Finish;
@@ -87,6 +89,11 @@ impl<T: Real> Panels<T> {
             column += width;
         }
     }
+}
+
+/// The bytes of a packed `depth` × `columns` matrix of `f32`.
+pub(crate) fn packed_bytes(depth: usize, columns: usize) -> u64 {
+    array::<f32>(&[columns.div_ceil(NARROW), NARROW, depth])
 }
 
 fn panel_width(columns_left: usize) -> usize {
@@ -255,6 +262,12 @@ const WIDE: usize = 512;
 const PIECES: usize = 16;
 /// Rows that a piece has at least.
 const PIECE_ROWS: usize = 256;
+
+/// The bytes of `partial` in [`transposed_matmul`] of `f32`, and of the sums of columns that share it.
+pub(crate) fn partial_bytes(rows: usize, k: usize, n: usize) -> u64 {
+    let sums = array::<f32>(&[rows.min(PIECES), n]);
+    if k >= WIDE { sums } else { sums.max(array::<f32>(&[(rows / PIECE_ROWS).clamp(1, PIECES), k, n])) }
+}
 
 /// out = aᵀ · g.
 ///

@@ -12,7 +12,10 @@ use std::sync::Arc;
 
 use edgepace_curriculum::{NEVER, Pairs, feature_similarity, neighbourhood_overlap};
 use edgepace_graph::random::{Purpose, Stream};
-use edgepace_graph::{Features, Graph};
+use edgepace_graph::{
+    Features, Graph,
+    bytes::{self, array, total},
+};
 use edgepace_nn::{StructureId, Threads};
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
@@ -22,6 +25,7 @@ use crate::candidates::{Candidate, Candidates};
 use crate::config::{RunConfig, to_table};
 use crate::error::TrainError;
 use crate::learner::{Learner, Recipe, Start, StructureChange};
+use crate::material::Material;
 use crate::network::{EvaluatedOn, Method, Network, NetworkLearner};
 use crate::setting::Setting;
 use crate::snapshot::{EdgeReport, SavedStructure};
@@ -103,6 +107,35 @@ struct Prune {
 impl Recipe for Prune {
     fn settings(&self) -> Result<Table, TrainError> {
         to_table(&PruneConfig { drop: Some(self.share) })
+    }
+
+    /// The pruned graph, its structure, and the report of the edges, twice at the end.
+    fn extra_bytes(&self, material: &Material, config: &RunConfig) -> u64 {
+        let graph = material.graph();
+        let symmetric = graph.twins().is_some();
+        let kept = ((1.0 - self.share) * graph.edges() as f64) as usize;
+        total([
+            bytes::graph(graph.nodes(), kept, symmetric),
+            material.footprint(config.model()).structure(kept, symmetric),
+            array::<[f32; 3]>(&[2, graph.edges()]),
+        ])
+    }
+
+    /// The same with pairs, their scores, order and ranks, and the ids of the edges that stay.
+    fn starting_bytes(&self, material: &Material, config: &RunConfig) -> u64 {
+        let graph = material.graph();
+        let symmetric = graph.twins().is_some();
+        let (edges, kept) = (graph.edges(), ((1.0 - self.share) * graph.edges() as f64) as usize);
+        let pairs = if symmetric { edges / 2 } else { edges };
+        total([
+            bytes::graph(graph.nodes(), kept, symmetric),
+            material.footprint(config.model()).structure(kept, symmetric),
+            array::<[u32; 2]>(&[pairs]),
+            array::<u32>(&[2, edges]),
+            array::<[f64; 3]>(&[pairs]),
+            array::<[f32; 3]>(&[edges]),
+            array::<f32>(&[pairs]),
+        ])
     }
 
     fn start(&self, start: &Start<'_>) -> Result<Box<dyn Learner>, TrainError> {

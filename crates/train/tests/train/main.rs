@@ -7,6 +7,7 @@ mod curriculum;
 mod files;
 mod house;
 mod learned_edges;
+mod limits;
 mod methods;
 mod no_network;
 mod pro_gnn;

@@ -111,11 +111,12 @@ fn a_graph_too_large_for_a_matrix_is_refused_with_what_to_use_instead() {
     let (material, _) = Material::new(&dataset, &split).unwrap();
     let check = |method: &str| {
         let spec = config(&[("method", method)]).check().unwrap().spec(&material, 0).unwrap();
-        spec.check_memory(&material, 1, None)
+        spec.check_memory(&material, 1, Some(1 << 40))
     };
     match check("pro-gnn") {
         Err(TrainError::Memory { needed, instead, .. }) => {
-            assert_eq!(needed, 16 * (nodes as u64).pow(2));
+            let matrices = 16 * (nodes as u64).pow(2);
+            assert!((matrices..matrices + matrices / 1000).contains(&needed), "{needed}");
             assert_eq!(instead, "method `pro-gnn-sparse`");
         }
         other => panic!("{other:?}"),

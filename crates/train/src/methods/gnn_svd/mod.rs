@@ -10,7 +10,8 @@ mod reconstruct;
 use std::sync::Arc;
 
 use edgepace_graph::Graph;
-use edgepace_nn::{EdgeMatrix, StructureId};
+use edgepace_graph::bytes::{self, array, total};
+use edgepace_nn::{EdgeMatrix, StructureId, edge_matrix_bytes};
 use serde::{Deserialize, Serialize};
 use toml::Table;
 
@@ -83,9 +84,11 @@ pub(crate) fn defaults(_: &RunConfig) -> Result<Table, TrainError> {
     to_table(&GnnSvdConfig::default())
 }
 
-/// Measured (`tests/memory.rs`): how often T is there while its eigenpairs are found, and the bytes of an entry that stays.
-const PROJECTED_COPIES: u64 = 5;
-const ENTRY_BYTES: f64 = 22.0;
+/// Measured (`tests/memory.rs`): how often the singular vectors are there, of a directed graph and of a symmetric one, whose
+/// left ones are the right ones; how often T is while its eigenpairs are found; and the bytes of an entry that stays.
+const VECTOR_COPIES: [usize; 2] = [6, 3];
+const PROJECTED_COPIES: usize = 5;
+const ENTRY_BYTES: usize = 22;
 
 /// The method with the settings of a run.
 pub(crate) fn recipe(config: &RunConfig) -> Result<Arc<dyn Recipe>, TrainError> {
@@ -94,20 +97,45 @@ pub(crate) fn recipe(config: &RunConfig) -> Result<Arc<dyn Recipe>, TrainError> 
     Ok(Arc::new(settings))
 }
 
+impl GnnSvdConfig {
+    /// How many entries stay at most.
+    fn entries(&self, material: &Material) -> usize {
+        let graph = material.graph();
+        let (nodes, edges) = (graph.nodes() as f64, graph.edges() as f64);
+        (self.density * edges).ceil().min(nodes * nodes) as usize
+    }
+}
+
 impl Recipe for GnnSvdConfig {
     fn settings(&self) -> Result<Table, TrainError> {
         to_table(self)
     }
 
-    /// The basis that the singular vectors come from, and what an entry takes in graph and model.
-    fn extra_bytes(&self, material: &Material, _: &RunConfig) -> u64 {
-        let graph = material.graph();
-        let (nodes, rank) = (graph.nodes() as u64, self.rank.min(graph.nodes()) as u64);
-        let dimension = self.lanczos(0).dimension(graph.nodes()) as u64;
-        let basis = nodes * (dimension + 3 * rank) * size_of::<f32>() as u64;
-        let projected = PROJECTED_COPIES * dimension * dimension * size_of::<f64>() as u64;
-        let entries = (self.density * graph.edges() as f64).min(nodes as f64 * nodes as f64);
-        basis + projected + (entries * ENTRY_BYTES) as u64
+    /// The reconstructed graph, its weights and its structure.
+    fn extra_bytes(&self, material: &Material, config: &RunConfig) -> u64 {
+        let (nodes, entries) = (material.graph().nodes(), self.entries(material));
+        let symmetric = material.graph().twins().is_some();
+        total([
+            bytes::graph(nodes, entries, symmetric),
+            material.footprint(config.model()).structure(entries, symmetric),
+            array::<f32>(&[entries]),
+        ])
+    }
+
+    /// The basis that the singular vectors come from, then those vectors and the entries that stay.
+    fn starting_bytes(&self, material: &Material, _: &RunConfig) -> u64 {
+        let (nodes, edges) = (material.graph().nodes(), material.graph().edges());
+        let rank = self.rank.min(nodes);
+        let dimension = self.lanczos(0).dimension(nodes);
+        let symmetric = material.graph().twins().is_some();
+        let vectors = rank.saturating_mul(VECTOR_COPIES[usize::from(symmetric)]);
+        total([
+            array::<f32>(&[nodes, dimension.saturating_add(vectors)]),
+            edge_matrix_bytes(nodes, edges, symmetric),
+            array::<f32>(&[edges]),
+            array::<f64>(&[PROJECTED_COPIES, dimension, dimension]),
+            array::<u8>(&[ENTRY_BYTES, self.entries(material)]),
+        ])
     }
 
     fn start(&self, start: &Start<'_>) -> Result<Box<dyn Learner>, TrainError> {

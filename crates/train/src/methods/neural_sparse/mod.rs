@@ -11,14 +11,16 @@ mod sample;
 
 use std::sync::Arc;
 
+use edgepace_graph::bytes::{array, total};
 use edgepace_graph::random::{Purpose, Stream};
-use edgepace_nn::{EdgeNetwork, Extra, StructureId, Threads};
+use edgepace_nn::{EdgeNetwork, Extra, StructureId, Threads, edge_network_bytes};
 use serde::{Deserialize, Serialize};
 use toml::Table;
 
 use crate::config::{RunConfig, to_table};
 use crate::error::TrainError;
 use crate::learner::{Learner, Recipe, Start, StructureChange};
+use crate::material::Material;
 use crate::methods::edge_scores::{
     EdgeNetworkConfig, STEP_SIZES, average_twins, check_loss, check_network, check_scores, in_range,
     restore_network, save_network,
@@ -119,9 +121,40 @@ pub(crate) fn recipe(config: &RunConfig) -> Result<Arc<dyn Recipe>, TrainError> 
     Ok(Arc::new(settings))
 }
 
+/// Numbers per edge: scores, weights, those that are evaluated and saved, a gradient; at the end weights and their report.
+const OWN_PER_EDGE: usize = 9;
+
 impl Recipe for Settings {
     fn settings(&self) -> Result<Table, TrainError> {
         to_table(self)
+    }
+
+    /// The edge network, the sampler, two structures, the gradient by edge weights; at the end a second sampler for the
+    /// report.
+    fn extra_bytes(&self, material: &Material, config: &RunConfig) -> u64 {
+        let graph = material.graph();
+        let (nodes, edges) = (graph.nodes(), graph.edges());
+        let footprint = material.footprint(config.model());
+        let extent = footprint.extent();
+        let rounds: usize = (0..nodes)
+            .map(|node| graph.in_edges(node).len())
+            .filter(|&degree| degree > self.k)
+            .fold(0, |sum, degree| sum.saturating_add(degree.saturating_mul(self.k + 1)));
+        let sampler = total([
+            array::<usize>(&[(nodes + 1).next_power_of_two()]),
+            array::<f32>(&[edges]),
+            array::<f32>(&[rounds]),
+        ]);
+        total([
+            edge_network_bytes(extent, extent.columns, extent.stored.is_some(), self.network_hidden),
+            sampler.saturating_mul(2),
+            footprint.structure(edges, extent.symmetric).saturating_mul(2),
+            // Twins are sampled apart.
+            if extent.symmetric { array::<f32>(&[2, edges]) } else { 0 },
+            footprint.edge_gradient(edges),
+            footprint.propagated_inputs(),
+            array::<f32>(&[OWN_PER_EDGE, edges]),
+        ])
     }
 
     fn start(&self, start: &Start<'_>) -> Result<Box<dyn Learner>, TrainError> {

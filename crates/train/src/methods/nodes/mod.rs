@@ -26,6 +26,7 @@ use toml::Table;
 use crate::config::{RunConfig, to_table};
 use crate::error::TrainError;
 use crate::learner::{Learner, Recipe, Start, StructureChange};
+use crate::material::Material;
 use crate::network::{Method, Network, NetworkLearner};
 use crate::setting::Setting;
 use pace::{Growth, Pace};
@@ -167,6 +168,11 @@ impl Recipe for NodeCurriculum {
         true
     }
 
+    /// The embeddings that nodes are ordered by.
+    fn extra_bytes(&self, material: &Material, config: &RunConfig) -> u64 {
+        material.footprint(config.model()).embeddings()
+    }
+
     fn start(&self, start: &Start<'_>) -> Result<Box<dyn Learner>, TrainError> {
         let warm_start = start.warm_start()?;
         NetworkLearner::boxed(start, |network| Nodes::new(self.measure, self.pace, warm_start, network))
@@ -261,7 +267,6 @@ mod tests {
     use edgepace_nn::Threads;
 
     use super::*;
-    use crate::material::Material;
 
     /// A ring of 12 nodes in two classes, 8 of them to train on.
     fn ring() -> (Dataset, Split) {

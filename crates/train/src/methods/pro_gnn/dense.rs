@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use edgepace_graph::Graph;
+use edgepace_graph::bytes::{array, total};
 use edgepace_nn::{Extra, Real, StructureId, Threads};
 use serde::{Deserialize, Serialize};
 use toml::Table;
@@ -88,11 +89,19 @@ impl Recipe for DenseSettings {
     }
 
     /// S, its gradient, similarities of features, and S at the best epoch; eigenvectors where they are exact, and S of the
-    /// best training before in a search.
+    /// best training before in a search. Beside them what does not grow with nodes²: leading eigenvectors, the factors of the
+    /// gradient, and S at the edges with its report.
     fn extra_bytes(&self, material: &Material, config: &RunConfig) -> u64 {
-        let matrices = 4 + if self.exact { EXACT_MATRICES } else { 0 } + u64::from(config.search);
-        let nodes = material.graph().nodes() as u64;
-        nodes.saturating_mul(nodes).saturating_mul(matrices * size_of::<f32>() as u64)
+        let matrices = 4 + if self.exact { EXACT_MATRICES } else { 0 } + usize::from(config.search);
+        let (nodes, edges) = (material.graph().nodes(), material.graph().edges());
+        let vectors =
+            if self.exact { 0 } else { array::<f32>(&[VECTOR_COPIES, nodes, self.rank.min(nodes)]) };
+        total([
+            array::<f32>(&[matrices, nodes, nodes]),
+            vectors,
+            material.footprint(config.model()).units().saturating_mul(FACTORS),
+            array::<f32>(&[EDGE_NUMBERS, edges]),
+        ])
     }
 
     fn start(&self, start: &Start<'_>) -> Result<Box<dyn Learner>, TrainError> {
@@ -101,7 +110,13 @@ impl Recipe for DenseSettings {
 }
 
 /// A copy of S, its eigenvectors and their scaled copies, and what the decomposition works in.
-const EXACT_MATRICES: u64 = 5;
+const EXACT_MATRICES: usize = 5;
+/// Measured (`tests/memory.rs`): how often leading eigenvectors are there.
+const VECTOR_COPIES: usize = 7;
+/// Left and right factors of both layers, the right ones packed as well.
+const FACTORS: u64 = 6;
+/// S at an edge, and the report of it.
+const EDGE_NUMBERS: usize = 4;
 
 impl DenseSettings {
     fn check(&self) -> Result<(), TrainError> {

@@ -6,7 +6,8 @@
 use std::sync::Arc;
 
 use edgepace_graph::Graph;
-use edgepace_nn::{EdgeMatrix, Extra, StructureId, Threads};
+use edgepace_graph::bytes::{self, array, total};
+use edgepace_nn::{EdgeMatrix, Extra, StructureId, Threads, edge_matrix_bytes};
 use serde::{Deserialize, Serialize};
 use toml::Table;
 
@@ -93,16 +94,25 @@ impl Recipe for SparseSettings {
         to_table(self)
     }
 
-    /// What an entry of the support takes in graph, S and the model, and the eigenvectors. Of the neighbours, half are taken
-    /// to be each other's.
-    fn extra_bytes(&self, material: &Material, _: &RunConfig) -> u64 {
+    /// What an entry of the support takes in graph, S and the model, and the eigenvectors. Of the neighbours, three
+    /// in five are taken to be each other's: how many are is in the features, and estimates are off by as much.
+    fn extra_bytes(&self, material: &Material, config: &RunConfig) -> u64 {
         let graph = material.graph();
-        let nodes = graph.nodes() as f64;
-        let (neighbours, rank) = (nodes.min(self.neighbours as f64), nodes.min(self.rank as f64));
-        let entries = 1.5 * nodes * neighbours + graph.edges() as f64;
-        let vectors = VECTOR_COPIES * nodes * rank * size_of::<f32>() as f64;
-        let small = SMALL_COPIES * rank * rank * size_of::<f64>() as f64;
-        (ENTRY_BYTES * entries + vectors + small) as u64
+        let nodes = graph.nodes();
+        let (neighbours, rank) = (nodes.min(self.neighbours), nodes.min(self.rank));
+        let near = nodes.saturating_mul(neighbours);
+        let entries = near.saturating_add(near / 5 * 2).saturating_add(graph.edges());
+        let footprint = material.footprint(config.model());
+        total([
+            bytes::graph(nodes, entries, true),
+            footprint.structure(entries, true),
+            footprint.edge_gradient(entries),
+            edge_matrix_bytes(nodes, entries, true),
+            array::<f32>(&[OWN_PER_ENTRY, entries]),
+            array::<f32>(&[VECTOR_COPIES, nodes, rank]),
+            array::<f64>(&[SMALL_COPIES, rank, rank]),
+            array::<u32>(&[graph.edges()]),
+        ])
     }
 
     fn start(&self, start: &Start<'_>) -> Result<Box<dyn Learner>, TrainError> {
@@ -110,11 +120,11 @@ impl Recipe for SparseSettings {
     }
 }
 
-/// Measured (`tests/memory.rs`): the bytes of an entry of the support, and how often eigenvectors and the small matrix that gives them
-/// are there.
-const ENTRY_BYTES: f64 = 36.0;
-const VECTOR_COPIES: f64 = 7.0;
-const SMALL_COPIES: f64 = 3.0;
+/// Numbers per entry of the support: its target, A, K, S now, before and at the best epoch.
+const OWN_PER_ENTRY: usize = 6;
+/// Measured (`tests/memory.rs`): how often eigenvectors and the small matrix that gives them are there.
+const VECTOR_COPIES: usize = 7;
+const SMALL_COPIES: usize = 3;
 
 impl SparseSettings {
     fn check(&self) -> Result<(), TrainError> {

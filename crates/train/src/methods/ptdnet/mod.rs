@@ -11,14 +11,18 @@ mod low_rank;
 
 use std::sync::Arc;
 
+use edgepace_graph::bytes::{array, total};
 use edgepace_graph::random::{Purpose, Stream};
-use edgepace_nn::{EdgeNetwork, Extra, Input, Layers, StructureId, Threads};
+use edgepace_nn::{
+    EdgeNetwork, Extra, Input, Layers, StructureId, Threads, edge_matrix_bytes, edge_network_bytes,
+};
 use serde::{Deserialize, Serialize};
 use toml::Table;
 
 use crate::config::{RunConfig, to_table};
 use crate::error::TrainError;
 use crate::learner::{Learner, Recipe, Start, StructureChange};
+use crate::material::Material;
 use crate::methods::edge_scores::{
     EdgeNetworkConfig, STEP_SIZES, check_loss, check_network, check_scores, in_range, restore_network,
     save_network,
@@ -116,9 +120,46 @@ pub(crate) fn recipe(config: &RunConfig) -> Result<Arc<dyn Recipe>, TrainError> 
     Ok(Arc::new(settings))
 }
 
+/// Numbers per edge of a layer: four of its gates, gates in training and evaluation, those that are saved, two gradients.
+const OWN_PER_EDGE: usize = 9;
+/// Numbers per edge at the end: how likely each gate is open, and the report.
+const REPORTED_PER_EDGE: usize = 5;
+
 impl Recipe for Settings {
     fn settings(&self) -> Result<Table, TrainError> {
         to_table(self)
+    }
+
+    /// Of each layer the edge network, gates, two structures and the gradient by edge weights, and singular vectors where the
+    /// rank has a weight.
+    fn extra_bytes(&self, material: &Material, config: &RunConfig) -> u64 {
+        let graph = material.graph();
+        let (nodes, edges) = (graph.nodes(), graph.edges());
+        let footprint = material.footprint(config.model());
+        let extent = footprint.extent();
+        let low_rank = if self.low_rank > 0.0 {
+            total([
+                edge_matrix_bytes(nodes, edges, extent.symmetric),
+                array::<f32>(&[edges]),
+                array::<f32>(&[2, nodes, self.rank]),
+            ])
+        } else {
+            0
+        };
+        let of_layer = total([
+            low_rank,
+            footprint.structure(edges, extent.symmetric).saturating_mul(2),
+            array::<f32>(&[edges, OWN_PER_EDGE]),
+        ]);
+        total([
+            of_layer.saturating_mul(2),
+            edge_network_bytes(extent, extent.columns, extent.stored.is_some(), self.network_hidden),
+            edge_network_bytes(extent, config.hidden, false, self.network_hidden),
+            footprint.edge_gradient(edges),
+            array::<f32>(&[edges]),
+            footprint.propagated_inputs(),
+            array::<f32>(&[edges, REPORTED_PER_EDGE]),
+        ])
     }
 
     fn start(&self, start: &Start<'_>) -> Result<Box<dyn Learner>, TrainError> {

@@ -16,6 +16,7 @@ use std::sync::Arc;
 use edgepace_curriculum::{
     Curriculum, CurriculumConfig, EvaluationGraph, Feedback, Kernel, ResidualTerm, Source,
 };
+use edgepace_graph::bytes::{self, array, total};
 use edgepace_graph::{Graph, Labels};
 use edgepace_nn::{Extra, StructureId};
 use toml::Table;
@@ -24,6 +25,7 @@ use crate::config::{RunConfig, to_table};
 use crate::error::TrainError;
 use crate::learner::{Learner, Recipe, Start, StructureChange};
 use crate::loss::losses_into;
+use crate::material::Material;
 use crate::network::{EvaluatedOn, Method, Network, NetworkLearner};
 use crate::snapshot::{EdgeReport, SavedStructure};
 use crate::state::State;
@@ -56,6 +58,9 @@ pub(crate) fn recipe(config: &RunConfig) -> Result<Arc<dyn Recipe>, TrainError> 
 #[derive(Debug)]
 struct RclRecipe(CurriculumConfig);
 
+/// Numbers per edge while edges change: the ids of those that are in, in a list that grows, and their weights.
+const CHANGING_PER_EDGE: usize = 3;
+
 impl Recipe for RclRecipe {
     fn settings(&self) -> Result<Table, TrainError> {
         to_table(&self.0)
@@ -63,6 +68,42 @@ impl Recipe for RclRecipe {
 
     fn wants_warm_start(&self) -> bool {
         self.0.warm_start
+    }
+
+    /// The curriculum, its structures, the pretrained parameters, embeddings; while edges change also those that are new.
+    fn extra_bytes(&self, material: &Material, config: &RunConfig) -> u64 {
+        let graph = material.graph();
+        let (nodes, edges) = (graph.nodes(), graph.edges());
+        let footprint = material.footprint(config.model());
+        let symmetric = footprint.extent().symmetric;
+        let width = match **material.labels() {
+            Labels::Classes(_) => 1,
+            Labels::Many(_) => 2,
+        };
+        let width = material.labels().width().saturating_mul(width);
+        let structure = total([bytes::graph(nodes, edges, symmetric), footprint.structure(edges, symmetric)]);
+        let embeds = matches!(self.0.kernel, Kernel::Inner | Kernel::Cosine);
+        let residuals = self.0.residual_term != ResidualTerm::Off;
+        // Of what structures keep of propagated features, plain training has one; that of a structure whose edges change
+        // rests, and that of all edges with weight 1 where it is not evaluated on.
+        let propagated = footprint.propagated_inputs();
+        let (rests, more) = match self.0.evaluation {
+            EvaluationGraph::Weighted => (propagated, 0),
+            EvaluationGraph::Full | EvaluationGraph::Validated => (0, propagated),
+        };
+        let changing = total([structure, array::<u32>(&[CHANGING_PER_EDGE, edges])]).saturating_sub(rests);
+        let own = if self.0.warm_start { footprint.parameters() } else { 0 };
+        let always = self.0.source == Source::Pretrained;
+        total([
+            Curriculum::bytes(&self.0, graph, width, config.epochs as usize),
+            structure,
+            changing.max(more),
+            array::<f32>(&[2, edges]),
+            own,
+            if always { own } else { 0 },
+            if embeds { footprint.embeddings() } else { 0 },
+            if residuals { total([footprint.units(), footprint.embedding_gradient()]) } else { 0 },
+        ])
     }
 
     fn start(&self, start: &Start<'_>) -> Result<Box<dyn Learner>, TrainError> {
