@@ -1,3 +1,5 @@
+//! Loads a graph, trains on it, and ranks its edges by suspicion.
+
 use edgepace::{Audit, Cache, EdgeTable, Event, Material, Run, RunConfig, Shelf, Threads};
 use edgepace::{listed, load, splits};
 

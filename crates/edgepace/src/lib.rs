@@ -1,6 +1,6 @@
 //! Trains graph neural networks that learn *which edges to trust*, on the CPU, with the same bits on any number of threads.
 //!
-//! This crate has what most programs need, from loading over training to the audit of edges:
+//! This crate has what most programs need, from loading through training to the audit of edges:
 //!
 //! ```
 #![doc = include_str!("../examples/quick.rs")]
