@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use edgepace_graph::random::{Purpose, Stream};
 use edgepace_graph::{Dataset, Labels};
-use edgepace_nn::{Adam, AdamConfig, Backbone, Kernel, Meter, Metric, Model, ModelConfig, Task, Threads};
+use edgepace_nn::{Adam, AdamConfig, Backbone, KernelKind, Meter, Metric, Model, ModelConfig, Task, Threads};
 use serde::Serialize;
 
 use crate::machine::Machine;
@@ -142,7 +142,7 @@ pub(crate) fn measure(
     let kernels = kernel_times(&meter, &machine, times.len());
     let roofline_ms = kernels.iter().map(|kernel| kernel.roofline_ms).sum();
     let epoch_ms = median(|[train, eval]| *train + *eval);
-    let propagate = meter.work(Kernel::Propagate);
+    let propagate = meter.work(KernelKind::Propagate);
     Ok(Measurement {
         shape: dataset.name().to_owned(),
         backbone: backbone.name(),
@@ -180,7 +180,7 @@ fn edge_weights(graph: &edgepace_graph::Graph) -> Vec<f32> {
 
 fn kernel_times(meter: &Meter, machine: &Machine, epochs: usize) -> Vec<KernelTime> {
     let share = 1.0 / epochs as f64;
-    Kernel::ALL
+    KernelKind::ALL
         .into_iter()
         .map(|kernel| (kernel, meter.work(kernel)))
         .filter(|(_, work)| work.calls > 0)

@@ -13,7 +13,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 /// Where datasets are kept.
 #[derive(Args, Clone, Debug)]
-pub(crate) struct Place {
+pub(crate) struct DataFolder {
     /// Folder of datasets [default: $EDGEPACE_DATA, or the cache folder of the platform]
     #[arg(long, value_name = "DIR", global = true)]
     data: Option<PathBuf>,
@@ -22,7 +22,7 @@ pub(crate) struct Place {
     offline: bool,
 }
 
-impl Place {
+impl DataFolder {
     pub(crate) fn cache(&self) -> Result<Cache> {
         Ok(match &self.data {
             Some(folder) => Cache::at(folder),

@@ -2,13 +2,13 @@
 
 mod commands;
 mod dataset;
+mod own_files;
 mod progress;
 mod report;
 mod runs;
 mod seeds;
 mod signals;
 mod table;
-mod tables;
 
 use std::process::ExitCode;
 

@@ -11,10 +11,10 @@ use edgepace_graph::Threads;
 use edgepace_lab::{DataSource, FinishedRun, LabError, Options, Outcome, Plan, RunFolder, Sweep};
 use edgepace_train::{CheckedConfig, RunConfig, TrainError};
 
-use crate::dataset::{Place, budget};
+use crate::dataset::{DataFolder, budget};
+use crate::own_files::{self, OwnFiles};
 use crate::progress::Progress;
 use crate::seeds::Seeds;
-use crate::tables::{self, Tables};
 
 /// What to run on what.
 #[derive(Args)]
@@ -64,12 +64,12 @@ pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) work: WorkArgs,
     #[command(flatten)]
-    place: Place,
+    data_folder: DataFolder,
     /// Instead of a dataset: a file of edges of your own
     #[arg(long, value_name = "FILE", help_heading = "Own files")]
     edges: Option<PathBuf>,
     #[command(flatten)]
-    tables: Tables,
+    own_files: OwnFiles,
 }
 
 /// How runs are done. None of it changes what comes out.
@@ -232,7 +232,7 @@ impl RunArgs {
         self.work.check()?;
         let data = match (&self.dataset, &self.edges) {
             (Some(name), None) => DataSource::Name(name.clone()),
-            (None, Some(edges)) => DataSource::Files(Box::new(self.tables.request(edges))),
+            (None, Some(edges)) => DataSource::Files(Box::new(self.own_files.request(edges))),
             (None, None) => bail!("there is no dataset: name one, or give `--edges`"),
             (Some(_), Some(_)) => bail!("there are two datasets: name one, or give `--edges`"),
         };
@@ -250,8 +250,10 @@ impl RunArgs {
     pub(crate) fn load(&self, plan: Plan, config: CheckedConfig) -> Result<Sweep> {
         let threads: Threads = budget(self.work.threads)?;
         let dataset = match (&plan.data, plan.first_name()) {
-            (DataSource::Files(request), _) => tables::read(&threads, request)?,
-            (DataSource::Name(name), first) => self.place.load(&threads, first.as_deref().unwrap_or(name))?,
+            (DataSource::Files(request), _) => own_files::read(&threads, request)?,
+            (DataSource::Name(name), first) => {
+                self.data_folder.load(&threads, first.as_deref().unwrap_or(name))?
+            }
         };
         Ok(Sweep::new(plan, config, dataset))
     }

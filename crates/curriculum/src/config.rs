@@ -85,7 +85,7 @@ pub enum Confidence {
 /// Whose embeddings and logits the loop feeds to an update.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Source {
+pub enum EmbeddingSource {
     /// Those of the model in training (the paper).
     Current,
     /// Those of the frozen pretrained model, evaluated on the current training structure.
@@ -158,7 +158,7 @@ pub struct CurriculumConfig {
     /// Whether the gradient of the residuals joins the loss.
     pub residual_term: ResidualTerm,
     /// For the loop: whose embeddings and logits an update sees.
-    pub source: Source,
+    pub source: EmbeddingSource,
     /// For the loop: whether a vanilla model, at its epoch of best validation, gives the first embeddings. Without it
     /// they come from isolated nodes.
     pub warm_start: bool,
@@ -199,7 +199,7 @@ impl CurriculumConfig {
             confidence: Confidence::Always,
             period: 20,
             residual_term: ResidualTerm::Off,
-            source: Source::Pretrained,
+            source: EmbeddingSource::Pretrained,
             warm_start: true,
             dropout_in_embeddings: false,
             evaluation: EvaluationGraph::Validated,
@@ -232,7 +232,7 @@ impl CurriculumConfig {
             gamma: 0.1,
             pace: Pace::Lambda,
             residual_term: ResidualTerm::Mean,
-            source: Source::Current,
+            source: EmbeddingSource::Current,
             evaluation: EvaluationGraph::Weighted,
             ..Self::edgepace()
         }
@@ -335,7 +335,7 @@ impl CurriculumConfig {
                 let expected = "off: a rank has no gradient (kernel evidence, order random)";
                 return refuse("residual_term", "on", expected);
             }
-            if self.source == Source::Pretrained {
+            if self.source == EmbeddingSource::Pretrained {
                 return refuse(
                     "residual_term",
                     "on",

@@ -6,7 +6,7 @@ use crate::config::{Confidence, CurriculumConfig, MaskForm, Pace, ResidualTerm};
 use crate::each::{each, each_with_partial, pieces};
 use crate::evidence::check_rows;
 use crate::feedback::Feedback;
-use crate::history::{History, NEVER, Update};
+use crate::history::{History, NEVER, UpdateRecord};
 use crate::kernel::Difficulty;
 use crate::mask::{Steps, is_in, mask};
 use crate::{CurriculumError, EvidenceFit, Objective, Pairs, State, gradient, pace, weights};
@@ -41,7 +41,7 @@ pub struct Curriculum {
     times_in: Vec<u32>,
     first_epoch: Vec<u32>,
     rho: Vec<f32>,
-    updates: Vec<Update>,
+    updates: Vec<UpdateRecord>,
 
     // What follows from the memory.
     pair_weights: Vec<f32>,
@@ -205,7 +205,7 @@ impl Curriculum {
             },
         );
         let twice = self.pairs.edges_per_pair();
-        let mut update = Update {
+        let mut update = UpdateRecord {
             epoch: u32::try_from(epoch).unwrap_or(NEVER - 1),
             lambda,
             selected: 0,

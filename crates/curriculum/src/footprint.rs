@@ -6,7 +6,7 @@ use edgepace_graph::{Graph, Transpose};
 use crate::config::{CurriculumConfig, Kernel, MaskForm, Order, ResidualTerm};
 use crate::curriculum::Curriculum;
 use crate::evidence::logistic::COLUMNS;
-use crate::history::Update;
+use crate::history::UpdateRecord;
 use crate::mask::Steps;
 
 impl Curriculum {
@@ -45,7 +45,7 @@ impl Curriculum {
             if config.mask == MaskForm::Adam { array::<Steps>(&[pairs]) } else { 0 },
             array::<f32>(&[nodes]),
             array::<f32>(&[2, edges]),
-            array::<Update>(&[(epochs / config.period.max(1)).saturating_add(2).min(1 << 16)]),
+            array::<UpdateRecord>(&[(epochs / config.period.max(1)).saturating_add(2).min(1 << 16)]),
             if outgoing { size_of::<Transpose>() as u64 + graph_bytes(nodes, edges, true) } else { 0 },
             kernel,
         ])

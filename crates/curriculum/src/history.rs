@@ -19,12 +19,12 @@ pub struct History<'a> {
     /// π of the last update, whether it is in or not.
     pub weights: &'a [f32],
     /// Each update in turn.
-    pub updates: &'a [Update],
+    pub updates: &'a [UpdateRecord],
 }
 
 /// One update.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Update {
+pub struct UpdateRecord {
     /// The epoch it was made at.
     pub epoch: u32,
     /// λ of its mask.

@@ -64,13 +64,14 @@ mod state;
 mod weights;
 
 pub use config::{
-    Confidence, CurriculumConfig, EvaluationGraph, Kernel, MaskForm, Order, Pace, ResidualTerm, Source,
+    Confidence, CurriculumConfig, EmbeddingSource, EvaluationGraph, Kernel, MaskForm, Order, Pace,
+    ResidualTerm,
 };
 pub use curriculum::Curriculum;
 pub use error::CurriculumError;
 pub use evidence::{Overlap, feature_similarity, neighbourhood_overlap};
 pub use feedback::{Feedback, Outputs, Rows};
-pub use history::{History, NEVER, Update};
+pub use history::{History, NEVER, UpdateRecord};
 pub use kernel::evidence::EvidenceFit;
 pub use mask::Steps;
 pub use objective::Objective;

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::kernel::Difficulty;
-use crate::{CurriculumConfig, CurriculumError, EvidenceFit, MaskForm, Steps, Update};
+use crate::{CurriculumConfig, CurriculumError, EvidenceFit, MaskForm, Steps, UpdateRecord};
 
 /// All that a [`Curriculum`](crate::Curriculum) remembers from one update to the next. What follows from graph, features,
 /// config and seed is not in it.
@@ -41,7 +41,7 @@ pub struct State {
     /// What the evidence kernel found last, where its next fit begins; `None` for other kernels and before the first update.
     pub evidence: Option<EvidenceFit>,
     /// Each update in turn.
-    pub updates: Vec<Update>,
+    pub updates: Vec<UpdateRecord>,
 }
 
 impl State {

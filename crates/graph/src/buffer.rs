@@ -13,7 +13,7 @@ enum Storage<T> {
 /// Who keeps values for others.
 pub trait Keeper<T>: AsRef<[T]> + Send + Sync {
     /// The values will not be read for some time: gives their memory back, if they can come again from where they are.
-    fn rest(&self) {}
+    fn release_memory(&self) {}
 }
 
 impl<T: Send + Sync> Keeper<T> for Vec<T> {}
@@ -24,10 +24,10 @@ impl<T> Buffer<T> {
         Buffer(Storage::Shared(owner))
     }
 
-    /// As [`Keeper::rest`]; values of its own stay.
-    pub(crate) fn rest(&self) {
+    /// As [`Keeper::release_memory`]; values of its own stay.
+    pub(crate) fn release_memory(&self) {
         if let Storage::Shared(owner) = &self.0 {
-            owner.rest();
+            owner.release_memory();
         }
     }
 }

@@ -46,12 +46,12 @@ impl Features {
     }
 
     /// The values will not be read for some time: those of a mapped file leave memory until they are.
-    pub fn rest(&self) {
+    pub fn release_memory(&self) {
         match self {
-            Features::Dense(dense) => dense.values.rest(),
+            Features::Dense(dense) => dense.values.release_memory(),
             Features::Sparse(sparse) => {
-                sparse.columns.rest();
-                sparse.values.rest();
+                sparse.columns.release_memory();
+                sparse.values.release_memory();
             }
         }
     }

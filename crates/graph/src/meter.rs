@@ -6,7 +6,7 @@ use std::time::Instant;
 /// A group of kernels that are limited by the same thing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]
-pub enum Kernel {
+pub enum KernelKind {
     /// Edge weights to propagation values.
     Normalise,
     /// Propagation along edges.
@@ -27,7 +27,7 @@ pub enum Kernel {
     Adam,
 }
 
-impl Kernel {
+impl KernelKind {
     /// Every group.
     pub const ALL: [Self; 9] = [
         Self::Normalise,
@@ -73,12 +73,12 @@ pub struct Work {
 /// Counts the work of every kernel that runs under a metered thread budget.
 #[derive(Debug, Default)]
 pub struct Meter {
-    counts: [[AtomicU64; 4]; Kernel::ALL.len()],
+    counts: [[AtomicU64; 4]; KernelKind::ALL.len()],
 }
 
 impl Meter {
     /// What a group of kernels did since the start or the latest `reset`.
-    pub fn work(&self, kernel: Kernel) -> Work {
+    pub fn work(&self, kernel: KernelKind) -> Work {
         let [calls, flops, bytes, nanoseconds] =
             self.counts[kernel as usize].each_ref().map(|count| count.load(Ordering::Relaxed));
         Work { calls, flops, bytes, nanoseconds }
@@ -91,7 +91,7 @@ impl Meter {
         }
     }
 
-    pub(crate) fn span(&self, kernel: Kernel, flops: usize, bytes: usize) -> Span<'_> {
+    pub(crate) fn span(&self, kernel: KernelKind, flops: usize, bytes: usize) -> Span<'_> {
         let counts = &self.counts[kernel as usize];
         for (count, add) in counts.iter().zip([1, flops as u64, bytes as u64]) {
             count.fetch_add(add, Ordering::Relaxed);

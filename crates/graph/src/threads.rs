@@ -11,7 +11,7 @@ use std::sync::{Arc, OnceLock};
 use rayon::ThreadPool;
 use rayon::prelude::*;
 
-use crate::meter::{Kernel, Meter, Span};
+use crate::meter::{KernelKind, Meter, Span};
 use crate::{GraphError, Refusal};
 
 /// How many threads may be used. Cheap to clone; clones share the threads.
@@ -51,7 +51,7 @@ impl Threads {
 
     /// Counts a kernel's work, and its time until the answer is dropped; `None` unless the budget is
     /// [metered](Threads::metered).
-    pub fn span(&self, kernel: Kernel, flops: usize, bytes: usize) -> Option<Span<'_>> {
+    pub fn span(&self, kernel: KernelKind, flops: usize, bytes: usize) -> Option<Span<'_>> {
         self.meter.as_deref().map(|meter| meter.span(kernel, flops, bytes))
     }
 

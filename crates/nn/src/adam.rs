@@ -1,7 +1,7 @@
 //! Adam (Kingma and Ba, 2015), with coupled or decoupled weight decay.
 
 use crate::error::NnError;
-use crate::meter::Kernel;
+use crate::meter::KernelKind;
 use crate::real::Real;
 use crate::simd::with_simd;
 use crate::threads::Threads;
@@ -121,7 +121,7 @@ impl<T: Real> Adam<T> {
     /// θ ← θ − rate · m̂ / (√v̂ + ε), with bias-corrected moments m̂, v̂ (the correction in `f64`).
     pub(crate) fn step(&mut self, threads: &Threads, values: &mut [T], gradient: &[T]) {
         let AdamConfig { rate, beta1, beta2, epsilon, decay } = self.config;
-        let _span = threads.span(Kernel::Adam, 12 * values.len(), 7 * std::mem::size_of_val(values));
+        let _span = threads.span(KernelKind::Adam, 12 * values.len(), 7 * std::mem::size_of_val(values));
         self.steps += 1;
         let step = T::of(rate / (1.0 - beta1.powi(self.steps)));
         let correction = T::of(1.0 / (1.0 - beta2.powi(self.steps)).sqrt());

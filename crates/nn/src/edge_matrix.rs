@@ -7,7 +7,7 @@ use edgepace_graph::{Graph, Refusal};
 use crate::error::NnError;
 use crate::kernels::finish::Finish;
 use crate::kernels::spmm::{Csr, Start, spmm};
-use crate::meter::Kernel;
+use crate::meter::KernelKind;
 use crate::real::Real;
 use crate::structure::Reverse;
 use crate::threads::Threads;
@@ -90,7 +90,7 @@ impl<T: Real> EdgeMatrix<T> {
     fn product(&self, threads: &Threads, matrix: Csr<'_, T>, rows: &[T], width: usize, out: &mut [T]) {
         let size = self.graph.nodes() * width;
         assert!(rows.len() == size && out.len() == size, "a row of {width} numbers per node");
-        spmm(threads, Kernel::Propagate, matrix, (rows, width), Start::Zero, out, Finish::Keep);
+        spmm(threads, KernelKind::Propagate, matrix, (rows, width), Start::Zero, out, Finish::Keep);
     }
 }
 

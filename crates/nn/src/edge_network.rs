@@ -15,7 +15,7 @@ use crate::inputs::{Input, Scratch};
 use crate::kernels::finish::Finish;
 use crate::kernels::sddmm::halve;
 use crate::memory::{ensure, zeros};
-use crate::meter::Kernel;
+use crate::meter::KernelKind;
 use crate::real::Real;
 use crate::simd::with_simd;
 use crate::threads::Threads;
@@ -143,7 +143,7 @@ impl<T: Real> EdgeNetwork<T> {
         let scores = ensure(&mut self.scores, graph.edges());
         let (offsets, sources) = (graph.offsets(), graph.sources());
         let bytes = scores.len() * h * size_of::<T>();
-        let _span = threads.span(Kernel::EdgeGradient, 3 * scores.len() * h, bytes);
+        let _span = threads.span(KernelKind::EdgeGradient, 3 * scores.len() * h, bytes);
         threads.nodes(
             offsets,
             |i| offsets[i],
@@ -199,7 +199,7 @@ impl<T: Real> EdgeNetwork<T> {
             last,
         };
         let bytes = 2 * d_scores.len() * h * size_of::<T>();
-        let span = threads.span(Kernel::EdgeGradient, 8 * d_scores.len() * h, bytes);
+        let span = threads.span(KernelKind::EdgeGradient, 8 * d_scores.len() * h, bytes);
         let width = 2 * h * piece_nodes;
         threads.rows_of_two((d_products, width), (&mut *partial, 2 * h + 1), 1, |piece, rows, sums| {
             sums.fill(T::ZERO);

@@ -7,7 +7,7 @@ use edgepace_graph::{Features, SparseFeatures};
 use crate::kernels::dense::{Output, Panels, matmul, transposed_matmul};
 use crate::kernels::finish::Finish;
 use crate::kernels::spmm::{Csr, Start, spmm};
-use crate::meter::Kernel;
+use crate::meter::KernelKind;
 use crate::real::Real;
 use crate::threads::Threads;
 
@@ -125,7 +125,7 @@ impl<'a, T: Real> Input<'a, T> {
                 matmul(threads, values, &scratch.panels, out, Output::Set, finish);
             }
             Matrix::Sparse { by_row, .. } => {
-                spmm(threads, Kernel::Features, by_row, (weight, width), Start::Zero, out, finish);
+                spmm(threads, KernelKind::Features, by_row, (weight, width), Start::Zero, out, finish);
             }
         }
     }
@@ -150,7 +150,15 @@ impl<'a, T: Real> Input<'a, T> {
                 );
             }
             Matrix::Sparse { by_column, .. } => {
-                spmm(threads, Kernel::Features, by_column, (gradient, width), Start::Zero, out, Finish::Keep);
+                spmm(
+                    threads,
+                    KernelKind::Features,
+                    by_column,
+                    (gradient, width),
+                    Start::Zero,
+                    out,
+                    Finish::Keep,
+                );
             }
         }
     }

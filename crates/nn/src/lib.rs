@@ -57,7 +57,7 @@ mod structure;
 mod tall;
 mod task;
 
-pub use edgepace_graph::meter::{Kernel, Meter, Work};
+pub use edgepace_graph::meter::{KernelKind, Meter, Work};
 pub use edgepace_graph::{Threads, with_simd};
 
 pub use adam::{Adam, AdamConfig, Decay};

@@ -25,7 +25,7 @@ use crate::layers::{
 };
 use crate::memory::{ensure, zeros};
 use crate::metric::{Logits, Metric};
-use crate::parameters::{Initial, Parameter, Parameters, Spec};
+use crate::parameters::{Initial, Parameter, ParameterSpec, Parameters};
 use crate::real::Real;
 use crate::structure::{Structure, ValueGradient};
 use crate::task::Task;
@@ -151,7 +151,7 @@ impl<T: Real> Model<T> {
         let layout = [0, 1].map(|layer| add_specs(&mut specs, &*convolutions[layer], layer));
         let decoder_start = layout[1].bias.end;
         let initial = Initial::Kaiming { fan_in: config.hidden };
-        specs.push(Spec::new("decoder.weight", config.hidden, outputs, initial));
+        specs.push(ParameterSpec::new("decoder.weight", config.hidden, outputs, initial));
         let last_depth = layout[1].weight.len() / config.hidden;
         let structure = Structure::new(threads, structure_graph(&config, &graph)?, normalisation(&config), 0);
         let parameters = Parameters::<T>::new(specs, seed);
@@ -256,7 +256,7 @@ impl<T: Real> Model<T> {
     pub fn train(&mut self, task: &Task<T>, optimiser: &mut Adam<T>, epoch: u32) -> Result<f64, NnError> {
         optimiser.fits(self.parameter_count())?;
         let loss = self.gradients(task, Some(epoch), Extra::default())?;
-        self.step(optimiser)?;
+        self.optimise(optimiser)?;
         Ok(loss)
     }
 
@@ -264,7 +264,7 @@ impl<T: Real> Model<T> {
     ///
     /// # Errors
     /// The optimiser belongs to another size of model.
-    pub fn step(&mut self, optimiser: &mut Adam<T>) -> Result<(), NnError> {
+    pub fn optimise(&mut self, optimiser: &mut Adam<T>) -> Result<(), NnError> {
         optimiser.fits(self.parameter_count())?;
         optimiser.step(&self.threads, &mut self.parameters.values, &self.gradients.parameters);
         self.parameters.version += 1;
@@ -525,13 +525,18 @@ fn mean_log_degree(graph: &Graph) -> f64 {
 }
 
 /// Appends a layer's parameters to the model's and says where they lie.
-fn add_specs<T: Real>(specs: &mut Vec<Spec>, convolution: &dyn Convolution<T>, layer: usize) -> LayerLayout {
-    let start: usize = specs.iter().map(Spec::len).sum();
-    let mut named =
-        |spec: Spec| specs.push(Spec { name: format!("conv{}.{}", layer + 1, spec.name), ..spec });
+fn add_specs<T: Real>(
+    specs: &mut Vec<ParameterSpec>,
+    convolution: &dyn Convolution<T>,
+    layer: usize,
+) -> LayerLayout {
+    let start: usize = specs.iter().map(ParameterSpec::len).sum();
+    let mut named = |spec: ParameterSpec| {
+        specs.push(ParameterSpec { name: format!("conv{}.{}", layer + 1, spec.name), ..spec });
+    };
     let inner = convolution.inner();
     let [weight, bias] = convolution.last();
-    let inner_end = start + inner.iter().map(Spec::len).sum::<usize>();
+    let inner_end = start + inner.iter().map(ParameterSpec::len).sum::<usize>();
     let weight_end = inner_end + weight.len();
     let layout = LayerLayout {
         inner: start..inner_end,

@@ -22,14 +22,14 @@ pub(crate) enum Initial {
 
 /// Name, shape and start of one parameter.
 #[derive(Clone, Debug)]
-pub(crate) struct Spec {
+pub(crate) struct ParameterSpec {
     pub(crate) name: String,
     pub(crate) rows: usize,
     pub(crate) columns: usize,
     pub(crate) initial: Initial,
 }
 
-impl Spec {
+impl ParameterSpec {
     pub(crate) fn new(name: &str, rows: usize, columns: usize, initial: Initial) -> Self {
         Self { name: name.into(), rows, columns, initial }
     }
@@ -55,7 +55,7 @@ pub struct Parameter<'a, T> {
 /// The parameters of a model, flat and named.
 #[derive(Clone, Debug)]
 pub(crate) struct Parameters<T> {
-    specs: Vec<Spec>,
+    specs: Vec<ParameterSpec>,
     pub(crate) values: Vec<T>,
     /// Grows whenever `values` change; what was computed from them carries it.
     pub(crate) version: u64,
@@ -63,8 +63,8 @@ pub(crate) struct Parameters<T> {
 
 impl<T: Real> Parameters<T> {
     /// Draws every parameter from its own stream under `seed`.
-    pub(crate) fn new(specs: Vec<Spec>, seed: u64) -> Self {
-        let mut values = Vec::with_capacity(specs.iter().map(Spec::len).sum());
+    pub(crate) fn new(specs: Vec<ParameterSpec>, seed: u64) -> Self {
+        let mut values = Vec::with_capacity(specs.iter().map(ParameterSpec::len).sum());
         for (index, spec) in specs.iter().enumerate() {
             let bound = match spec.initial {
                 Initial::Zero => 0.0,

@@ -12,7 +12,7 @@ use crate::kernels::finish::Finish;
 use crate::kernels::sddmm::{row_dots, sddmm};
 use crate::kernels::spmm::{Csr, Start, spmm};
 use crate::memory::zeros;
-use crate::meter::Kernel;
+use crate::meter::KernelKind;
 use crate::real::Real;
 use crate::simd::with_simd;
 use crate::threads::Threads;
@@ -241,7 +241,7 @@ impl<T: Real> Structure<T> {
         self.version += 1;
         let edges = self.values.len();
         let bytes = edges * (6 * size_of::<T>() + 2 * size_of::<u32>());
-        let _span = threads.span(Kernel::Normalise, 3 * edges, bytes);
+        let _span = threads.span(KernelKind::Normalise, 3 * edges, bytes);
         let offsets = self.graph.offsets();
         let sources = self.graph.sources();
         threads.nodes(
@@ -323,7 +323,7 @@ impl<T: Real> Structure<T> {
             return dense.propagate(threads, panels, (rows, width), out, finish);
         }
         let edges = Csr { only, ..self.in_edges() };
-        spmm(threads, Kernel::Propagate, edges, (rows, width), self.diagonal(rows), out, finish);
+        spmm(threads, KernelKind::Propagate, edges, (rows, width), self.diagonal(rows), out, finish);
     }
 
     /// out = finish(Pᵀ · rows).
@@ -338,7 +338,15 @@ impl<T: Real> Structure<T> {
         if let Some(dense) = &self.dense {
             return dense.propagate_back(threads, panels, (rows, width), out, finish);
         }
-        spmm(threads, Kernel::Propagate, self.out_edges(), (rows, width), self.diagonal(rows), out, finish);
+        spmm(
+            threads,
+            KernelKind::Propagate,
+            self.out_edges(),
+            (rows, width),
+            self.diagonal(rows),
+            out,
+            finish,
+        );
     }
 
     fn diagonal<'a>(&'a self, rows: &'a [T]) -> Start<'a, T> {

@@ -151,7 +151,7 @@ impl Material {
         *kept = None;
         let features = preparation.apply(&self.features)?;
         if !Arc::ptr_eq(&features, &self.features) {
-            self.features.rest();
+            self.features.release_memory();
         }
         *kept = Some((preparation, Arc::clone(&features)));
         Ok(features)

@@ -114,9 +114,9 @@ impl Network {
     /// One optimiser step along the model's latest gradient.
     ///
     /// # Errors
-    /// As [`Model::step`].
+    /// As [`Model::optimise`].
     pub(crate) fn optimise(&mut self) -> Result<(), TrainError> {
-        Ok(self.model.step(&mut self.optimiser)?)
+        Ok(self.model.optimise(&mut self.optimiser)?)
     }
 
     /// Goes back to the parameters that the seed gives, with an optimiser that remembers nothing.

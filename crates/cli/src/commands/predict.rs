@@ -12,9 +12,9 @@ use edgepace_nn::{argmax, sigmoid, softmax};
 use edgepace_train::{ModelHeader, SavedModel, class_name};
 use serde::Serialize;
 
-use crate::dataset::{Place, budget};
+use crate::dataset::{DataFolder, budget};
+use crate::own_files::{self, OwnFiles};
 use crate::table::{count, say};
-use crate::tables::{self, Tables};
 
 /// Say the class of every node of the training graph with a saved model.
 ///
@@ -40,12 +40,12 @@ pub(crate) struct Args {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    place: Place,
+    data_folder: DataFolder,
     /// Instead of a dataset: a file of edges of your own
     #[arg(long, value_name = "FILE", help_heading = "Own files")]
     edges: Option<PathBuf>,
     #[command(flatten)]
-    tables: Tables,
+    own_files: OwnFiles,
 }
 
 #[derive(Serialize)]
@@ -72,9 +72,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let saved = SavedModel::open(&args.model)?;
     let threads = budget(None)?;
     let dataset = match (&args.dataset, &args.edges) {
-        (Some(name), None) => args.place.load(&threads, name)?,
-        (None, Some(edges)) => tables::read(&threads, &args.tables.request(edges))?,
-        (None, None) => args.place.load(&threads, &saved.header().dataset)?,
+        (Some(name), None) => args.data_folder.load(&threads, name)?,
+        (None, Some(edges)) => own_files::read(&threads, &args.own_files.request(edges))?,
+        (None, None) => args.data_folder.load(&threads, &saved.header().dataset)?,
         (Some(_), Some(_)) => bail!("there are two datasets: name one, or give `--edges`"),
     };
     let dataset = as_trained(&threads, dataset, saved.header())?;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use edgepace_curriculum::{
-    Curriculum, CurriculumConfig, CurriculumError, Feedback, Kernel, ResidualTerm, Source,
+    Curriculum, CurriculumConfig, CurriculumError, EmbeddingSource, Feedback, Kernel, ResidualTerm,
 };
 use edgepace_graph::Threads;
 
@@ -100,7 +100,7 @@ fn where_there_is_no_gradient_it_is_refused() {
     );
     let config = CurriculumConfig {
         kernel: Kernel::Evidence,
-        source: Source::Current,
+        source: EmbeddingSource::Current,
         residual_term: ResidualTerm::Mean,
         ..CurriculumConfig::edgepace()
     };

@@ -1,7 +1,7 @@
 //! Settings are checked before anything runs.
 
 use edgepace_curriculum::{
-    CurriculumConfig, CurriculumError, EvaluationGraph, Kernel, MaskForm, Pace, ResidualTerm, Source,
+    CurriculumConfig, CurriculumError, EmbeddingSource, EvaluationGraph, Kernel, MaskForm, Pace, ResidualTerm,
 };
 
 #[test]
@@ -20,11 +20,14 @@ fn presets_are_legal_and_known_by_name() {
 fn presets_are_what_the_design_says() {
     let ours = CurriculumConfig::default();
     assert_eq!((ours.kernel, ours.average, ours.pace), (Kernel::Evidence, 0.5, Pace::Quantile));
-    assert_eq!((ours.source, ours.evaluation), (Source::Pretrained, EvaluationGraph::Validated));
+    assert_eq!((ours.source, ours.evaluation), (EmbeddingSource::Pretrained, EvaluationGraph::Validated));
     assert_eq!((ours.start_share, ours.full_at, ours.gamma), (0.0, 2.0 / 3.0, 0.0));
     assert_eq!(CurriculumConfig { kernel: Kernel::Evidence, ..CurriculumConfig::posterior() }, ours);
     let paper = CurriculumConfig::paper();
-    assert_eq!((paper.kernel, paper.pace, paper.source), (Kernel::Inner, Pace::Lambda, Source::Current));
+    assert_eq!(
+        (paper.kernel, paper.pace, paper.source),
+        (Kernel::Inner, Pace::Lambda, EmbeddingSource::Current)
+    );
     let official = CurriculumConfig::official();
     assert_eq!((official.kernel, official.mask), (Kernel::Cosine, MaskForm::Adam));
     assert!(official.dropout_in_embeddings);
@@ -49,7 +52,10 @@ fn settings_out_of_range_are_refused_by_name() {
         ("period", CurriculumConfig { period: 0, ..d() }),
         ("mask", CurriculumConfig { mask: MaskForm::Adam, ..d() }),
         ("residual_term", CurriculumConfig { residual_term: ResidualTerm::Mean, ..d() }),
-        ("residual_term", CurriculumConfig { source: Source::Pretrained, ..CurriculumConfig::paper() }),
+        (
+            "residual_term",
+            CurriculumConfig { source: EmbeddingSource::Pretrained, ..CurriculumConfig::paper() },
+        ),
     ];
     for (name, config) in cases {
         let error = config.check().unwrap_err();

@@ -238,7 +238,7 @@ struct Section<T> {
 impl<T: Pod> Keeper<T> for Section<T> {
     #[cfg(unix)]
     #[allow(unsafe_code, reason = "the advice loses what only memory holds")]
-    fn rest(&self) {
+    fn release_memory(&self) {
         if self.of_file {
             // SAFETY: nothing is written to the map of a file, so what leaves memory is read from the file again. An error
             // means that it stays.
@@ -334,7 +334,7 @@ mod tests {
         for native in [Native::open(&path).unwrap(), Native::from_bytes(&path, &bytes).unwrap()] {
             let back = native.dataset().unwrap();
             assert_eq!(back, dataset);
-            back.features().rest();
+            back.features().release_memory();
             assert_eq!(back, dataset);
         }
     }

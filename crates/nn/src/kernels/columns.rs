@@ -1,6 +1,6 @@
 //! Sums over the rows of a matrix: the gradient of a bias.
 
-use crate::meter::Kernel;
+use crate::meter::KernelKind;
 use crate::real::Real;
 use crate::simd::with_simd;
 use crate::threads::Threads;
@@ -25,7 +25,7 @@ pub(crate) fn column_sums<T: Real>(
     if width == 0 || matrix.is_empty() {
         return;
     }
-    let _span = threads.span(Kernel::Loss, matrix.len(), std::mem::size_of_val(matrix));
+    let _span = threads.span(KernelKind::Loss, matrix.len(), std::mem::size_of_val(matrix));
     let rows = matrix.len() / width;
     let piece_rows = rows.div_ceil(PIECES);
     let pieces = rows.div_ceil(piece_rows);

@@ -10,7 +10,7 @@ use edgepace_graph::bytes::array;
 use std::ops::Range;
 
 use crate::kernels::finish::Finish;
-use crate::meter::Kernel;
+use crate::meter::KernelKind;
 use crate::real::Real;
 use crate::simd::with_simd;
 use crate::threads::Threads;
@@ -114,7 +114,7 @@ pub(crate) fn matmul<T: Real>(
 ) {
     let rows = out.len() / b.columns.max(1);
     let bytes = rows * (b.depth + b.columns) * size_of::<T>();
-    let _span = threads.span(Kernel::Dense, 2 * rows * b.depth * b.columns, bytes);
+    let _span = threads.span(KernelKind::Dense, 2 * rows * b.depth * b.columns, bytes);
     let block = (BLOCK / b.depth.clamp(1, DEPTH) / TILE_ROWS * TILE_ROWS).clamp(TILE_ROWS, BLOCK_ROWS);
     threads.rows(out, b.columns, block, |first, out| {
         let rows = out.len() / b.columns;
@@ -288,7 +288,7 @@ pub(crate) fn transposed_matmul<T: Real>(
     }
     let rows = a.len() / k;
     let bytes = rows * (k + n) * size_of::<T>();
-    let _span = threads.span(Kernel::DenseTransposed, 2 * rows * k * n, bytes);
+    let _span = threads.span(KernelKind::DenseTransposed, 2 * rows * k * n, bytes);
     if k >= WIDE {
         threads.rows(out, n, 8 * TILE_ROWS, |first, out| {
             with_simd(
@@ -330,7 +330,7 @@ pub(crate) fn exact_transposed_matmul(
     }
     let rows = a.len() / k;
     let bytes = rows * (k + n) * size_of::<f32>();
-    let _span = threads.span(Kernel::DenseTransposed, 2 * rows * k * n, bytes);
+    let _span = threads.span(KernelKind::DenseTransposed, 2 * rows * k * n, bytes);
     let pieces = (rows / PIECE_ROWS).clamp(1, PIECES);
     let piece_rows = rows.div_ceil(pieces);
     let mut partial = vec![0.0; pieces * k * n];

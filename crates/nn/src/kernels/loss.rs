@@ -2,7 +2,7 @@
 
 use edgepace_graph::Labels;
 
-use crate::meter::Kernel;
+use crate::meter::KernelKind;
 use crate::real::Real;
 use crate::simd::with_simd;
 use crate::threads::Threads;
@@ -26,7 +26,7 @@ pub(crate) fn node_losses<T: Real>(
 ) {
     let width = labels.width();
     let bytes = 2 * std::mem::size_of_val(logits) + 2 * std::mem::size_of_val(losses);
-    let _span = threads.span(Kernel::Loss, 10 * losses.len() * width, bytes);
+    let _span = threads.span(KernelKind::Loss, 10 * losses.len() * width, bytes);
     threads.rows_of_two((logits, stride), (losses, 1), ROWS, |first, logits, losses| {
         with_simd(
             #[inline(always)]

@@ -1,6 +1,6 @@
 //! The gradient of a propagation by its values: a dot product per edge (sampled dense–dense product).
 
-use crate::meter::Kernel;
+use crate::meter::KernelKind;
 use crate::real::Real;
 use crate::simd::with_simd;
 use crate::threads::Threads;
@@ -17,7 +17,7 @@ pub(crate) fn sddmm<T: Real>(
 ) {
     let entry = width * size_of::<T>() + size_of::<u32>() + 2 * size_of::<T>();
     let bytes = out.len() * entry + std::mem::size_of_val(a);
-    let _span = threads.span(Kernel::EdgeGradient, 2 * out.len() * width, bytes);
+    let _span = threads.span(KernelKind::EdgeGradient, 2 * out.len() * width, bytes);
     threads.nodes(
         offsets,
         |i| offsets[i],

@@ -6,7 +6,7 @@
 //! without such an edge gets zeros.
 
 use crate::kernels::spmm::Csr;
-use crate::meter::Kernel;
+use crate::meter::KernelKind;
 use crate::real::Real;
 use crate::simd::with_simd;
 use crate::threads::Threads;
@@ -31,7 +31,7 @@ pub(crate) fn segment_statistics<T: Real>(
     }
     let (entries, row) = (edges.values.len(), width * size_of::<T>());
     let bytes = 2 * entries * row + std::mem::size_of_val(out);
-    let _span = threads.span(Kernel::Segment, 8 * entries * width, bytes);
+    let _span = threads.span(KernelKind::Segment, 8 * entries * width, bytes);
     threads.nodes(
         edges.offsets,
         |i| i * STATISTICS * width,
@@ -166,7 +166,7 @@ pub(crate) fn spread<T: Real>(
     }
     let (entries, row) = (edges.values.len(), width * size_of::<T>());
     let bytes = entries * row + 2 * std::mem::size_of_val(gradient) + std::mem::size_of_val(out);
-    let _span = threads.span(Kernel::Segment, 2 * entries * width, bytes);
+    let _span = threads.span(KernelKind::Segment, 2 * entries * width, bytes);
     threads.nodes(
         edges.offsets,
         |i| i * SPREAD * width,
@@ -255,7 +255,7 @@ pub(crate) fn gather_spread<T: Real>(
     }
     let (entries, row) = (out_edges.values.len(), width * size_of::<T>());
     let bytes = entries * SPREAD * row + 2 * std::mem::size_of_val(out);
-    let _span = threads.span(Kernel::Segment, 8 * entries * width, bytes);
+    let _span = threads.span(KernelKind::Segment, 8 * entries * width, bytes);
     threads.nodes(
         out_edges.offsets,
         |j| j * width,

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::kernels::finish::Finish;
-use crate::meter::Kernel;
+use crate::meter::KernelKind;
 use crate::real::Real;
 use crate::simd::{prefetch, with_simd};
 use crate::threads::Threads;
@@ -50,7 +50,7 @@ const OWN_CACHE: usize = 256 * 1024;
 /// is gathered per entry. Each output row is summed by one thread.
 pub(crate) fn spmm<T: Real>(
     threads: &Threads,
-    kernel: Kernel,
+    kernel: KernelKind,
     matrix: Csr<'_, T>,
     (dense, width): (&[T], usize),
     start: Start<'_, T>,

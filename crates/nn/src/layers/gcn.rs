@@ -5,7 +5,7 @@
 use crate::inputs::Input;
 use crate::layers::propagated::{MapGradients, Maps, Propagated};
 use crate::layers::{Activation, Affine, AffineGradient, Context, Convolution, Wanted};
-use crate::parameters::{Initial, Spec};
+use crate::parameters::{Initial, ParameterSpec};
 use crate::real::Real;
 
 /// One GCN layer. Parameters: `weight` (inputs × outputs), `bias`.
@@ -26,14 +26,14 @@ fn maps<T>(last: Affine<'_, T>) -> Maps<'_, T> {
 }
 
 impl<T: Real> Convolution<T> for Gcn<T> {
-    fn inner(&self) -> Vec<Spec> {
+    fn inner(&self) -> Vec<ParameterSpec> {
         Vec::new()
     }
 
-    fn last(&self) -> [Spec; 2] {
+    fn last(&self) -> [ParameterSpec; 2] {
         [
-            Spec::new("weight", self.inputs, self.outputs, Initial::Glorot),
-            Spec::new("bias", 1, self.outputs, Initial::Zero),
+            ParameterSpec::new("weight", self.inputs, self.outputs, Initial::Glorot),
+            ParameterSpec::new("bias", 1, self.outputs, Initial::Zero),
         ]
     }
 
@@ -61,7 +61,7 @@ impl<T: Real> Convolution<T> for Gcn<T> {
         self.propagated.backward(context, input, maps(last), d_out, gradients, wanted);
     }
 
-    fn rest(&mut self, structure: usize) {
-        self.propagated.rest(structure);
+    fn release_memory(&mut self, structure: usize) {
+        self.propagated.release_memory(structure);
     }
 }

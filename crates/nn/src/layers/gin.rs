@@ -7,7 +7,7 @@ use crate::kernels::finish::Finish;
 use crate::layers::propagated::{MapGradients, Maps, Propagated};
 use crate::layers::{Activation, Affine, AffineGradient, Context, Convolution, Wanted};
 use crate::memory::ensure;
-use crate::parameters::{Initial, Spec};
+use crate::parameters::{Initial, ParameterSpec};
 use crate::real::Real;
 
 /// One GIN layer. Inner parameters: `mlp0.weight` (inputs × outputs), `mlp0.bias`; last map: `mlp1`.
@@ -34,19 +34,19 @@ impl<T: Real> Gin<T> {
 }
 
 impl<T: Real> Convolution<T> for Gin<T> {
-    fn inner(&self) -> Vec<Spec> {
+    fn inner(&self) -> Vec<ParameterSpec> {
         let initial = Initial::Kaiming { fan_in: self.inputs };
         vec![
-            Spec::new("mlp0.weight", self.inputs, self.outputs, initial),
-            Spec::new("mlp0.bias", 1, self.outputs, initial),
+            ParameterSpec::new("mlp0.weight", self.inputs, self.outputs, initial),
+            ParameterSpec::new("mlp0.bias", 1, self.outputs, initial),
         ]
     }
 
-    fn last(&self) -> [Spec; 2] {
+    fn last(&self) -> [ParameterSpec; 2] {
         let initial = Initial::Kaiming { fan_in: self.outputs };
         [
-            Spec::new("mlp1.weight", self.outputs, self.outputs, initial),
-            Spec::new("mlp1.bias", 1, self.outputs, initial),
+            ParameterSpec::new("mlp1.weight", self.outputs, self.outputs, initial),
+            ParameterSpec::new("mlp1.bias", 1, self.outputs, initial),
         ]
     }
 
@@ -89,7 +89,7 @@ impl<T: Real> Convolution<T> for Gin<T> {
         self.first.backward(context, input, maps, d_units, MapGradients { edges, root: None, bias }, wanted);
     }
 
-    fn rest(&mut self, structure: usize) {
-        self.first.rest(structure);
+    fn release_memory(&mut self, structure: usize) {
+        self.first.release_memory(structure);
     }
 }

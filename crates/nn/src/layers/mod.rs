@@ -17,7 +17,7 @@ pub(crate) use sage::Sage;
 use crate::dropout::Dropout;
 use crate::inputs::Input;
 use crate::kernels::finish::Finish;
-use crate::parameters::Spec;
+use crate::parameters::ParameterSpec;
 use crate::real::Real;
 use crate::structure::{Structure, ValueGradient};
 use crate::threads::Threads;
@@ -90,10 +90,10 @@ pub(crate) struct InputGradient<'a, T> {
 /// `forward` keeps what `backward` needs; `backward` belongs to the latest `forward`.
 pub(crate) trait Convolution<T: Real>: Send + Sync {
     /// The parameters before the last map, in the order in which `inner` holds them.
-    fn inner(&self) -> Vec<Spec>;
+    fn inner(&self) -> Vec<ParameterSpec>;
 
     /// The parameters of the last map: weight and bias.
-    fn last(&self) -> [Spec; 2];
+    fn last(&self) -> [ParameterSpec; 2];
 
     /// out = activation(convolution(input)).
     fn forward(
@@ -118,7 +118,7 @@ pub(crate) trait Convolution<T: Real>: Send + Sync {
     );
 
     /// Gives back what it keeps for the structure of that number.
-    fn rest(&mut self, _structure: usize) {}
+    fn release_memory(&mut self, _structure: usize) {}
 
     /// Whether a backward pass leaves what the forward pass kept for it, so that another one may follow.
     fn keeps_forward(&self) -> bool {

@@ -19,8 +19,8 @@ use crate::kernels::segment::{
 use crate::kernels::spmm::Csr;
 use crate::layers::{Activation, Affine, AffineGradient, Context, Convolution, Wanted};
 use crate::memory::ensure;
-use crate::meter::Kernel;
-use crate::parameters::{Initial, Spec};
+use crate::meter::KernelKind;
+use crate::parameters::{Initial, ParameterSpec};
 use crate::real::Real;
 use crate::simd::with_simd;
 use crate::structure::{Structure, ValueGradient};
@@ -135,7 +135,7 @@ impl<T: Real> Pna<T> {
         away: bool,
     ) {
         let bytes = 2 * std::mem::size_of_val(statistics) + std::mem::size_of_val(target);
-        let _span = threads.span(Kernel::Segment, statistics.len(), bytes);
+        let _span = threads.span(KernelKind::Segment, statistics.len(), bytes);
         threads.rows(statistics, STATISTICS * width, 64, |first, rows| {
             with_simd(
                 #[inline(always)]
@@ -198,21 +198,21 @@ impl<T: Real> Convolution<T> for Pna<T> {
         false
     }
 
-    fn inner(&self) -> Vec<Spec> {
+    fn inner(&self) -> Vec<ParameterSpec> {
         let (pre, post) = (2 * self.inputs, POST * self.inputs);
         vec![
-            Spec::new("pre.weight", pre, self.inputs, Initial::Kaiming { fan_in: pre }),
-            Spec::new("pre.bias", 1, self.inputs, Initial::Kaiming { fan_in: pre }),
-            Spec::new("post.weight", post, self.outputs, Initial::Kaiming { fan_in: post }),
-            Spec::new("post.bias", 1, self.outputs, Initial::Kaiming { fan_in: post }),
+            ParameterSpec::new("pre.weight", pre, self.inputs, Initial::Kaiming { fan_in: pre }),
+            ParameterSpec::new("pre.bias", 1, self.inputs, Initial::Kaiming { fan_in: pre }),
+            ParameterSpec::new("post.weight", post, self.outputs, Initial::Kaiming { fan_in: post }),
+            ParameterSpec::new("post.bias", 1, self.outputs, Initial::Kaiming { fan_in: post }),
         ]
     }
 
-    fn last(&self) -> [Spec; 2] {
+    fn last(&self) -> [ParameterSpec; 2] {
         let initial = Initial::Kaiming { fan_in: self.outputs };
         [
-            Spec::new("lin.weight", self.outputs, self.outputs, initial),
-            Spec::new("lin.bias", 1, self.outputs, initial),
+            ParameterSpec::new("lin.weight", self.outputs, self.outputs, initial),
+            ParameterSpec::new("lin.bias", 1, self.outputs, initial),
         ]
     }
 

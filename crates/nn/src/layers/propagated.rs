@@ -12,7 +12,7 @@ use crate::kernels::finish::Finish;
 use crate::kernels::spmm::{Csr, Start, spmm};
 use crate::layers::{Activation, Context, Wanted};
 use crate::memory::ensure;
-use crate::meter::Kernel;
+use crate::meter::KernelKind;
 use crate::real::Real;
 use crate::simd::with_simd;
 use crate::structure::Structure;
@@ -113,7 +113,7 @@ impl<T: Real> Propagated<T> {
                     out.copy_from_slice(root_product);
                     spmm(
                         threads,
-                        Kernel::Propagate,
+                        KernelKind::Propagate,
                         Csr { only, ..structure.in_edges() },
                         (product, width),
                         Start::Output,
@@ -154,7 +154,7 @@ impl<T: Real> Propagated<T> {
     }
 
     /// Gives back what it keeps for the structure of that number.
-    pub(crate) fn rest(&mut self, structure: usize) {
+    pub(crate) fn release_memory(&mut self, structure: usize) {
         if let Some(mixed) = self.mixed.get_mut(structure) {
             *mixed = Mixed::default();
         }

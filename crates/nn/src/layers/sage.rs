@@ -4,7 +4,7 @@
 use crate::inputs::Input;
 use crate::layers::propagated::{MapGradients, Maps, Propagated};
 use crate::layers::{Activation, Affine, AffineGradient, Context, Convolution, Wanted};
-use crate::parameters::{Initial, Spec};
+use crate::parameters::{Initial, ParameterSpec};
 use crate::real::Real;
 
 /// One GraphSAGE layer. Its last map's `weight` (2 · inputs × outputs) is W_l above W_r.
@@ -26,15 +26,15 @@ impl<T: Real> Sage<T> {
 }
 
 impl<T: Real> Convolution<T> for Sage<T> {
-    fn inner(&self) -> Vec<Spec> {
+    fn inner(&self) -> Vec<ParameterSpec> {
         Vec::new()
     }
 
-    fn last(&self) -> [Spec; 2] {
+    fn last(&self) -> [ParameterSpec; 2] {
         let initial = Initial::Kaiming { fan_in: self.inputs };
         [
-            Spec::new("weight", 2 * self.inputs, self.outputs, initial),
-            Spec::new("bias", 1, self.outputs, initial),
+            ParameterSpec::new("weight", 2 * self.inputs, self.outputs, initial),
+            ParameterSpec::new("bias", 1, self.outputs, initial),
         ]
     }
 
@@ -65,7 +65,7 @@ impl<T: Real> Convolution<T> for Sage<T> {
         self.propagated.backward(context, input, maps, d_out, gradients, wanted);
     }
 
-    fn rest(&mut self, structure: usize) {
-        self.propagated.rest(structure);
+    fn release_memory(&mut self, structure: usize) {
+        self.propagated.release_memory(structure);
     }
 }

@@ -108,7 +108,7 @@ impl Setting {
             input.iter_mut().step_by(2).for_each(|x| *x = 0.0);
         }
         Point {
-            inner: draws.vector(layer.inner().iter().map(Spec::len).sum()),
+            inner: draws.vector(layer.inner().iter().map(ParameterSpec::len).sum()),
             weight: draws.vector(weight.len()),
             bias: draws.vector(bias.len()),
             input,
@@ -256,7 +256,7 @@ fn assert_fixture(backbone: &str, case: &Fixture<LayerResult>, worst: &mut f64) 
     let narrow = |values: &[f64]| values.iter().map(|&x| x as f32).collect::<Vec<_>>();
     let wide = |values: &[f32]| values.iter().map(|&x| f64::from(x)).collect::<Vec<_>>();
     let layer = setting.layer::<f32>();
-    let names = |specs: &[Spec]| specs.iter().map(|spec| spec.name.clone()).collect::<Vec<_>>();
+    let names = |specs: &[ParameterSpec]| specs.iter().map(|spec| spec.name.clone()).collect::<Vec<_>>();
     let (inner, last) = (names(&layer.inner()), names(&layer.last()));
     let tensors = |names: &[String]| {
         names.iter().flat_map(|name| Fixture::<LayerResult>::named(&case.params, name)).collect::<Vec<_>>()

@@ -131,9 +131,9 @@ impl<T: Real> Model<T> {
 
     /// Gives back the memory of what was propagated along a structure and kept. It is computed again when needed: for a
     /// structure that rests for long.
-    pub fn rest(&mut self, structure: StructureId) {
+    pub fn release_memory(&mut self, structure: StructureId) {
         for convolution in &mut self.convolutions {
-            convolution.rest(structure.0);
+            convolution.release_memory(structure.0);
         }
     }
 

@@ -8,7 +8,7 @@ use edgepace_graph::{Graph, GraphError, MAX_EDGE_WEIGHT};
 use crate::kernels::dense::{Output, Panels, matmul};
 use crate::kernels::finish::Finish;
 use crate::memory::{ensure, zeros};
-use crate::meter::Kernel;
+use crate::meter::KernelKind;
 use crate::real::Real;
 use crate::simd::with_simd;
 use crate::structure::Normalisation;
@@ -93,7 +93,8 @@ impl<T: Real> Dense<T> {
     /// Whether the sums of rows show that every weight is one; otherwise one of them may not be.
     fn normalise(&mut self, threads: &Threads) -> bool {
         let (nodes, weights) = (self.nodes, &self.weights);
-        let _span = threads.span(Kernel::Normalise, 2 * weights.len(), std::mem::size_of_val(&weights[..]));
+        let _span =
+            threads.span(KernelKind::Normalise, 2 * weights.len(), std::mem::size_of_val(&weights[..]));
         threads.rows(&mut self.degrees, 1, BLOCK_ROWS, |first, degrees| {
             with_simd(
                 #[inline(always)]

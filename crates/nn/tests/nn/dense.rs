@@ -136,7 +136,7 @@ fn training_on_it_gives_the_same_bits_on_any_number_of_threads() {
             let model = model.on(dense);
             for epoch in 0..3 {
                 model.gradients(&problem.task(), Some(epoch), EDGES).unwrap();
-                model.step(&mut adam).unwrap();
+                model.optimise(&mut adam).unwrap();
                 model
                     .update_matrix(|matrix, gradient| {
                         for i in 0..300 {

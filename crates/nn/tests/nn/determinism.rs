@@ -205,7 +205,7 @@ fn structures_that_take_turns_do_not_disturb_each_other() {
         let small = turns.add_structure(Arc::clone(&half)).unwrap();
         turns.on(StructureId::FIRST).set_edge_weights(&weights).unwrap();
         for epoch in 0..5 {
-            turns.rest(if epoch % 2 == 0 { small } else { StructureId::FIRST });
+            turns.release_memory(if epoch % 2 == 0 { small } else { StructureId::FIRST });
             turns.on(small).train(&task, &mut adams[0], epoch).unwrap();
             let found = logits(turns.on(StructureId::FIRST));
             switched.set_graph(Arc::clone(&half)).unwrap();

@@ -7,7 +7,7 @@ use anyhow::Result;
 use clap::{Args as ClapArgs, ValueEnum};
 use edgepace_data::export::{Format, export};
 
-use crate::dataset::{Place, budget};
+use crate::dataset::{DataFolder, budget};
 use crate::table::say;
 
 #[derive(ClapArgs)]
@@ -32,8 +32,8 @@ enum FormatArg {
     Npz,
 }
 
-pub(crate) fn run(args: &Args, place: &Place) -> Result<ExitCode> {
-    let dataset = place.load(&budget(None)?, &args.name)?;
+pub(crate) fn run(args: &Args, data_folder: &DataFolder) -> Result<ExitCode> {
+    let dataset = data_folder.load(&budget(None)?, &args.name)?;
     let format = match args.format {
         FormatArg::Csv => Format::Csv,
         FormatArg::Npz => Format::Npz,

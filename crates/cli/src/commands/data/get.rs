@@ -6,7 +6,7 @@ use anyhow::{Context, Result, bail};
 use clap::Args as ClapArgs;
 use edgepace_data::Source;
 
-use crate::dataset::{Place, budget, source};
+use crate::dataset::{DataFolder, budget, source};
 use crate::table::say;
 
 #[derive(ClapArgs)]
@@ -16,13 +16,13 @@ pub(crate) struct Args {
     names: Vec<String>,
 }
 
-pub(crate) fn run(args: &Args, place: &Place) -> Result<ExitCode> {
-    let (cache, threads) = (place.cache()?, budget(None)?);
+pub(crate) fn run(args: &Args, data_folder: &DataFolder) -> Result<ExitCode> {
+    let (cache, threads) = (data_folder.cache()?, budget(None)?);
     for name in &args.names {
         let Source::Set(set) = source(name)? else {
             bail!("`{name}` is made or read where it is: there is nothing to fetch");
         };
-        let outcome = place.fetch(set, &cache)?;
+        let outcome = data_folder.fetch(set, &cache)?;
         // What cannot be read is no use: better known now than later.
         Source::Set(set)
             .load(&threads, &cache)
@@ -42,8 +42,8 @@ pub(crate) struct PathArgs {
     name: Option<String>,
 }
 
-pub(crate) fn path(args: &PathArgs, place: &Place) -> Result<ExitCode> {
-    let cache = place.cache()?;
+pub(crate) fn path(args: &PathArgs, data_folder: &DataFolder) -> Result<ExitCode> {
+    let cache = data_folder.cache()?;
     let path = match args.name.as_deref().map(source).transpose()? {
         None => cache.root().to_owned(),
         Some(Source::Set(set)) => cache.path_of(set),

@@ -10,8 +10,8 @@ use edgepace_data::{SplitRule, splits};
 use edgepace_graph::{Dataset, Threads};
 
 use crate::dataset::{budget, spinner};
+use crate::own_files::{self, OwnFiles};
 use crate::table::{count, say};
-use crate::tables::{self, Tables};
 
 /// Make a graph file of tables, arrays or GraphML.
 ///
@@ -40,7 +40,7 @@ pub(crate) struct Args {
     #[arg(long, default_value_t = 0)]
     seed: u64,
     #[command(flatten)]
-    tables: Tables,
+    own_files: OwnFiles,
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
@@ -48,7 +48,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         bail!("`--output` is `{}`, expected a name that ends in `.graph`", args.output.display());
     }
     let threads = budget(None)?;
-    let dataset = with_splits(&threads, tables::read(&threads, &args.tables.request(&args.edges))?, args)?;
+    let dataset =
+        with_splits(&threads, own_files::read(&threads, &args.own_files.request(&args.edges))?, args)?;
     let bar = spinner(format!("writing {}", args.output.display()));
     save_with_record(&threads, &dataset, &format!("imported from {}", args.edges.display()), &args.output)?;
     bar.finish_and_clear();

@@ -10,7 +10,7 @@ use edgepace_data::{Source, SplitRule, splits};
 use edgepace_graph::{Dataset, Features, Labels, Split, Threads, edge_homophily};
 use serde::Serialize;
 
-use crate::dataset::{Place, budget, source};
+use crate::dataset::{DataFolder, budget, source};
 use crate::table::{Align, Table, count, say};
 
 #[derive(ClapArgs)]
@@ -60,7 +60,7 @@ struct SplitSummary {
     hash: String,
 }
 
-pub(crate) fn run(args: &Args, place: &Place) -> Result<ExitCode> {
+pub(crate) fn run(args: &Args, data_folder: &DataFolder) -> Result<ExitCode> {
     let (threads, source) = (budget(None)?, source(&args.name)?);
     let summary = match &source {
         // The head of a graph file says it all, at any size.
@@ -73,9 +73,9 @@ pub(crate) fn run(args: &Args, place: &Place) -> Result<ExitCode> {
         }
         Source::Set(set) => Summary {
             edge_rule: Some(set.edge_rule),
-            ..of_dataset(&threads, &place.load(&threads, &args.name)?)?
+            ..of_dataset(&threads, &data_folder.load(&threads, &args.name)?)?
         },
-        Source::Generator(_) => of_dataset(&threads, &place.load(&threads, &args.name)?)?,
+        Source::Generator(_) => of_dataset(&threads, &data_folder.load(&threads, &args.name)?)?,
     };
     if args.json {
         say(&serde_json::to_string_pretty(&summary)?)?;

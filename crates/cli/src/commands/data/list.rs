@@ -7,7 +7,7 @@ use clap::Args as ClapArgs;
 use edgepace_data::registry::SETS;
 use serde_json::json;
 
-use crate::dataset::Place;
+use crate::dataset::DataFolder;
 use crate::table::{Align, Table, count, say};
 
 #[derive(ClapArgs)]
@@ -17,8 +17,8 @@ pub(crate) struct Args {
     json: bool,
 }
 
-pub(crate) fn run(args: &Args, place: &Place) -> Result<ExitCode> {
-    let cache = place.cache()?;
+pub(crate) fn run(args: &Args, data_folder: &DataFolder) -> Result<ExitCode> {
+    let cache = data_folder.cache()?;
     if args.json {
         let sets: Vec<_> = SETS
             .iter()

@@ -12,7 +12,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::{Args as ClapArgs, Subcommand};
 
-use crate::dataset::Place;
+use crate::dataset::DataFolder;
 
 /// List, fetch, inspect, import and export graphs.
 ///
@@ -29,7 +29,7 @@ use crate::dataset::Place;
   edgepace data save cora --noise fake=1.0 -o noisy.graph  a graph with as many fake edges as real ones")]
 pub(crate) struct Args {
     #[command(flatten)]
-    place: Place,
+    data_folder: DataFolder,
     #[command(subcommand)]
     command: Command,
 }
@@ -53,14 +53,14 @@ enum Command {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
-    let place = &args.place;
+    let data_folder = &args.data_folder;
     match &args.command {
-        Command::List(args) => list::run(args, place),
-        Command::Get(args) => get::run(args, place),
-        Command::Info(args) => info::run(args, place),
-        Command::Path(args) => get::path(args, place),
+        Command::List(args) => list::run(args, data_folder),
+        Command::Get(args) => get::run(args, data_folder),
+        Command::Info(args) => info::run(args, data_folder),
+        Command::Path(args) => get::path(args, data_folder),
         Command::Import(args) => import::run(args),
-        Command::Save(args) => save::run(args, place),
-        Command::Export(args) => export::run(args, place),
+        Command::Save(args) => save::run(args, data_folder),
+        Command::Export(args) => export::run(args, data_folder),
     }
 }

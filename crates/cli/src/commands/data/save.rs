@@ -8,7 +8,7 @@ use clap::Args as ClapArgs;
 use edgepace_data::native::save_with_record;
 use edgepace_data::{Noise, SplitRule, splits};
 
-use crate::dataset::{Place, budget, spinner};
+use crate::dataset::{DataFolder, budget, spinner};
 use crate::table::say;
 
 #[derive(ClapArgs)]
@@ -29,9 +29,9 @@ pub(crate) struct Args {
     output: PathBuf,
 }
 
-pub(crate) fn run(args: &Args, place: &Place) -> Result<ExitCode> {
+pub(crate) fn run(args: &Args, data_folder: &DataFolder) -> Result<ExitCode> {
     let threads = budget(None)?;
-    let mut dataset = place.load(&threads, &args.name)?;
+    let mut dataset = data_folder.load(&threads, &args.name)?;
     let bar = spinner(format!("making {}", args.output.display()));
     let mut split_name = None;
     if let Some(rule) = &args.split {

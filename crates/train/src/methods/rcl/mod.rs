@@ -14,7 +14,7 @@ mod settings;
 use std::sync::Arc;
 
 use edgepace_curriculum::{
-    Curriculum, CurriculumConfig, EvaluationGraph, Feedback, Kernel, ResidualTerm, Source,
+    Curriculum, CurriculumConfig, EmbeddingSource, EvaluationGraph, Feedback, Kernel, ResidualTerm,
 };
 use edgepace_graph::bytes::{self, array, total};
 use edgepace_graph::{Graph, Labels};
@@ -93,7 +93,7 @@ impl Recipe for RclRecipe {
         };
         let changing = total([structure, array::<u32>(&[CHANGING_PER_EDGE, edges])]).saturating_sub(rests);
         let own = if self.0.warm_start { footprint.parameters() } else { 0 };
-        let always = self.0.source == Source::Pretrained;
+        let always = self.0.source == EmbeddingSource::Pretrained;
         total([
             Curriculum::bytes(&self.0, graph, width, config.epochs as usize),
             structure,
@@ -250,7 +250,7 @@ impl Rcl {
     fn learn(&mut self, epoch: u32, network: &mut Network) -> Result<(), TrainError> {
         let settings = self.curriculum.config();
         let (kernel, dropout) = (settings.kernel, settings.dropout_in_embeddings.then_some(epoch));
-        let always = settings.source == Source::Pretrained;
+        let always = settings.source == EmbeddingSource::Pretrained;
         // The pretrained model has learned on all edges; later it is shown the training structure.
         let first = self.curriculum.history().updates.is_empty();
         let structure = if first && self.warm_start.is_some() { StructureId::FIRST } else { self.training };
@@ -286,8 +286,8 @@ impl Rcl {
     fn restructure(&mut self, network: &mut Network) -> Result<(), TrainError> {
         let (graph, model) = (&network.graph, &mut network.model);
         // Both are to change, and there is more room for that without what they keep.
-        model.rest(self.training);
-        model.rest(self.own_weighted);
+        model.release_memory(self.training);
+        model.release_memory(self.own_weighted);
         let threads = model.threads().clone();
         let mut set = |structure: StructureId, weights: &[f32]| {
             // Edges without weight are not there, so neither step nor evaluation need to visit them.
@@ -304,7 +304,7 @@ impl Rcl {
         }
         if self.curriculum.config().evaluation == EvaluationGraph::Weighted {
             // All edges with weight 1 were for the pretrained model alone.
-            model.rest(StructureId::FIRST);
+            model.release_memory(StructureId::FIRST);
         }
         Ok(())
     }

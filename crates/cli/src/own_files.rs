@@ -14,7 +14,7 @@ use crate::dataset::bytes_style;
 #[derive(Args)]
 #[command(next_help_heading = "Own files")]
 #[group(requires = "edges")]
-pub(crate) struct Tables {
+pub(crate) struct OwnFiles {
     /// Table of nodes (CSV, TSV, Parquet)
     #[arg(long, value_name = "FILE")]
     nodes: Option<PathBuf>,
@@ -103,7 +103,7 @@ pub(crate) fn read(threads: &Threads, request: &Import) -> Result<Dataset> {
     Ok(dataset)
 }
 
-impl Tables {
+impl OwnFiles {
     /// What is to be read.
     pub(crate) fn request(&self, edges: &Path) -> Import {
         let features = match (&self.feature_columns, &self.feature_prefix) {
