@@ -86,6 +86,10 @@ fn works(folder: &Path, language: &str, command: &str, document: &Path) {
             let file = root().join(format!("crates/{package}/examples/{example}.rs"));
             assert!(file.exists(), "{claim}");
         }
+        // The long form of a test that `./check` runs.
+        ["EDGEPACE_KILLS=200", "cargo", "test", "-p", "edgepace-cli", "--test", test, ..] => {
+            assert!(root().join("crates/cli/tests").join(test).join("main.rs").exists(), "{claim}");
+        }
         // The command that runs this test, and the one that fetches the source.
         ["./check"] | ["git", "clone", ..] => {}
         _ => panic!("a document has a command that no test runs: {claim}"),
