@@ -8,13 +8,14 @@ use crate::real::Real;
 /// NaN is larger than nothing, and in the first place nothing is larger than it.
 #[inline]
 pub fn argmax<T: Real>(values: &[T]) -> usize {
-    let mut best = 0;
-    for (place, &value) in values.iter().enumerate() {
-        if value > values[best] {
-            best = place;
+    let Some((&first, rest)) = values.split_first() else { return 0 };
+    let mut best = (0, first);
+    for (place, &value) in rest.iter().enumerate() {
+        if value > best.1 {
+            best = (place + 1, value);
         }
     }
-    best
+    best.0
 }
 
 /// e^l / Σ e^l of each logit: the probability of each class.

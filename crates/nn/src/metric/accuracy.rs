@@ -3,7 +3,7 @@
 //! - Classes: |{i : argmax l_i = y_i}| / n. A node without a class counts as wrong.
 //! - Many labels: 1 / L · Σ_c |{i : (l_ic > 0) = y_ic}| / n.
 
-use edgepace_graph::Labels;
+use edgepace_graph::{Classes, Labels};
 
 use super::Logits;
 use super::counts::says_yes;
@@ -11,12 +11,8 @@ use crate::outputs::argmax;
 use crate::real::Real;
 
 pub(super) fn accuracy<T: Real>(labels: &Labels, nodes: &[u32], logits: Logits<'_, T>) -> Option<f64> {
-    let ids = nodes.iter().map(|&node| node as usize);
-    let (right, answers) = match labels {
-        Labels::Classes(classes) => {
-            let of = classes.of();
-            (ids.filter(|&node| argmax(logits.of(node)) as u32 == of[node]).count(), nodes.len())
-        }
+    match labels {
+        Labels::Classes(classes) => share_right(classes, nodes, |node| argmax(logits.of(node)) as u32),
         Labels::Many(many) => {
             let width = many.width();
             let right_of = |node: usize| {
@@ -24,15 +20,23 @@ pub(super) fn accuracy<T: Real>(labels: &Labels, nodes: &[u32], logits: Logits<'
                 truth.iter().zip(logits.of(node)).filter(|&(&y, &logit)| (y == 1) == says_yes(logit)).count()
             };
             // Every label has all nodes, so the mean over labels is the share of all answers.
-            (ids.map(right_of).sum(), nodes.len() * width)
+            let right: usize = nodes.iter().map(|&node| right_of(node as usize)).sum();
+            let answers = nodes.len() * width;
+            (answers > 0).then(|| right as f64 / answers as f64)
         }
-    };
-    (answers > 0).then(|| right as f64 / answers as f64)
+    }
+}
+
+/// The share of nodes whose class is the predicted one.
+pub(crate) fn share_right(classes: &Classes, nodes: &[u32], predicted: impl Fn(usize) -> u32) -> Option<f64> {
+    let of = classes.of();
+    let right = nodes.iter().filter(|&&node| predicted(node as usize) == of[node as usize]).count();
+    (!nodes.is_empty()).then(|| right as f64 / nodes.len() as f64)
 }
 
 #[cfg(test)]
 mod tests {
-    use edgepace_graph::{Classes, ManyLabels, UNLABELLED};
+    use edgepace_graph::{ManyLabels, UNLABELLED};
 
     use super::*;
 

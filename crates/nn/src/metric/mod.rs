@@ -2,7 +2,7 @@
 //!
 //! One file per metric, with its formula. All read the logits of the nodes that are scored and of no other.
 
-mod accuracy;
+pub(crate) mod accuracy;
 mod balanced_accuracy;
 mod calibration;
 mod counts;
