@@ -41,6 +41,8 @@ pub struct Run {
     member: Option<Member>,
     training: Option<Training>,
     best: Option<BestTraining>,
+    /// The id and the parameters of the latest warm start, which the next training may need too.
+    warm_start: Option<(String, Arc<[f32]>)>,
     /// The warm start, where nothing better is there yet.
     fallback: Option<BestTraining>,
     /// The edge report of the best that has one, with its validation score.
@@ -92,6 +94,7 @@ impl Run {
             member: None,
             training: None,
             best: None,
+            warm_start: None,
             fallback: None,
             report: None,
             events: Vec::new(),
@@ -173,7 +176,7 @@ impl Run {
         Ok(Some(training))
     }
 
-    fn begin(&self, member: &Member) -> Result<Training, TrainError> {
+    fn begin(&mut self, member: &Member) -> Result<Training, TrainError> {
         let Course::One(recipe) = member.spec.course() else {
             let expected = "one that has nothing left to choose";
             return Err(TrainError::refused("candidate", &member.label[..], expected));
@@ -183,7 +186,10 @@ impl Run {
         }
         let vanilla = member.spec.vanilla()?;
         match self.shelf.get(vanilla.id()) {
-            Some(parameters) => self.training_of(&member.spec, Phase::Training, Some(&parameters)),
+            Some(parameters) => {
+                self.warm_start = Some((vanilla.id().to_owned(), Arc::clone(&parameters)));
+                self.training_of(&member.spec, Phase::Training, Some(&parameters))
+            }
             None => self.training_of(&vanilla, Phase::WarmStart, None),
         }
     }
@@ -217,7 +223,7 @@ impl Run {
             self.warm_start_seconds += fitted.seconds;
             let vanilla = member.spec.vanilla()?;
             let kept = BestTraining::new("vanilla".to_owned(), &vanilla, fitted);
-            self.shelf.put(vanilla.id(), kept.snapshot.parameters[..].into());
+            self.put_on_shelf(vanilla.id(), &kept.snapshot);
             self.fallback = Some(kept);
             self.member = Some(member);
             return Ok(());
@@ -226,7 +232,7 @@ impl Run {
         let validation = fitted.best.validation;
         let kept = BestTraining::new(member.label, &member.spec, fitted);
         if member.spec.config().method == "vanilla" {
-            self.shelf.put(member.spec.id(), kept.snapshot.parameters[..].into());
+            self.put_on_shelf(member.spec.id(), &kept.snapshot);
         }
         if let Some(edges) = &kept.edges
             && self.chooser.chooses()
@@ -238,6 +244,12 @@ impl Run {
             self.best = Some(kept);
         }
         Ok(())
+    }
+
+    fn put_on_shelf(&mut self, id: &str, snapshot: &Snapshot) {
+        let parameters: Arc<[f32]> = snapshot.parameters[..].into();
+        self.shelf.put(id, Arc::clone(&parameters));
+        self.warm_start = Some((id.to_owned(), parameters));
     }
 
     /// Ends the run with what it has and lets the judge see it. `stopped` says why it ends before its time, if it does.
@@ -316,11 +328,9 @@ impl Run {
         if let Some(training) = &self.training {
             state.put_part("training", training.save()?);
         }
-        if let Some(member) = &self.member {
-            let vanilla = member.spec.vanilla()?;
-            if let Some(parameters) = self.shelf.get(vanilla.id()) {
-                state.put_floats("warm_start", &parameters);
-            }
+        if let Some((id, parameters)) = &self.warm_start {
+            state.put_value("warm_start_id", id)?;
+            state.put_floats("warm_start", parameters);
         }
         for (name, kept) in [("best", &self.best), ("fallback", &self.fallback)] {
             if let Some(kept) = kept {
@@ -375,6 +385,11 @@ impl Run {
         if report.has("difficulty") {
             self.report = Some((report.value("validation")?, EdgeReport::restore(&report)?));
         }
+        if state.has("warm_start") {
+            let (id, parameters) = (state.value::<String>("warm_start_id")?, state.all_floats("warm_start")?);
+            self.shelf.put(&id, parameters.into());
+            self.warm_start = Some((id, parameters.into()));
+        }
         if !state.value::<bool>("begun")? {
             return Ok(());
         }
@@ -382,10 +397,6 @@ impl Run {
             let reason = "has begun what this run does not train".to_owned();
             return Err(TrainError::State { part: "begun".into(), reason });
         };
-        if state.has("warm_start") {
-            let parameters = state.all_floats("warm_start")?.to_vec();
-            self.shelf.put(member.spec.vanilla()?.id(), parameters.into());
-        }
         if let Some(phase) = state.value::<Option<Phase>>("phase")? {
             let mut training = self.begin(&member)?;
             if training.phase() != phase {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use edgepace_graph::{Dataset, Split};
 use edgepace_nn::Threads;
-use edgepace_train::{Finished, Material, Run, RunConfig, Shelf};
+use edgepace_train::{Event, Finished, Material, Run, RunConfig, Shelf, train};
 
 use crate::sets::{circle, config, every_method, trained};
 
@@ -25,7 +25,7 @@ pub(crate) fn bits(finished: &Finished) -> (Vec<Vec<u32>>, String) {
 }
 
 /// Runs to the end, each epoch by a run that was resumed from what the one before it saved, on another number of threads.
-fn in_pieces((dataset, split): &(Dataset, Split), config: &RunConfig) -> Finished {
+fn in_pieces((dataset, split): &(Dataset, Split), config: &RunConfig) -> (Finished, usize) {
     let (material, judge) = Material::new(dataset, split).unwrap();
     let spec = config.check().unwrap().spec(&material, 3).unwrap();
     let mut run = Run::start(spec.clone(), &material, &Shelf::new(), &Threads::new(1).unwrap()).unwrap();
@@ -37,7 +37,18 @@ fn in_pieces((dataset, split): &(Dataset, Split), config: &RunConfig) -> Finishe
         let threads = Threads::new(1 + epochs % 2).unwrap();
         run = Run::resume(spec.clone(), &material, &Shelf::new(), &threads, &state).unwrap();
     }
-    run.finish(&judge, None).unwrap()
+    (run.finish(&judge, None).unwrap(), epochs)
+}
+
+/// The epochs of a run that never stops.
+fn epochs_of((dataset, split): &(Dataset, Split), config: &RunConfig) -> usize {
+    let mut epochs = 0;
+    let mut listener = |event: &Event| {
+        epochs += usize::from(matches!(event, Event::Epoch { .. }));
+        true
+    };
+    train(dataset, split, config, 3, &Threads::new(1).unwrap(), &mut listener).unwrap();
+    epochs
 }
 
 #[test]
@@ -51,8 +62,9 @@ fn every_method_resumed_after_each_epoch_gives_the_bits_of_an_uninterrupted_run(
         {
             config.settings.clear();
         }
-        let (whole, pieces) = (trained(&set, &config, 1), in_pieces(&set, &config));
+        let (whole, (pieces, epochs)) = (trained(&set, &config, 1), in_pieces(&set, &config));
         assert!(bits(&whole) == bits(&pieces), "{} {:?}", config.method, config.preset);
+        assert_eq!(epochs, epochs_of(&set, &config), "nothing is trained again: {}", config.method);
     }
 }
 
@@ -67,8 +79,9 @@ fn a_search_and_a_choice_go_on_in_the_middle_of_any_of_their_trainings() {
         &[("method", "rcl"), ("patience", "2"), ("epochs", "30")],
     ] {
         let config = config(settings);
-        let (whole, pieces) = (trained(&set, &config, 1), in_pieces(&set, &config));
+        let (whole, (pieces, epochs)) = (trained(&set, &config, 1), in_pieces(&set, &config));
         assert!(bits(&whole) == bits(&pieces), "{settings:?}");
+        assert_eq!(epochs, epochs_of(&set, &config), "nothing is trained again: {settings:?}");
     }
 }
 
