@@ -185,7 +185,7 @@ impl RunFolder {
     }
 
     fn write_manifest(&self, manifest: &Manifest) -> Result<(), LabError> {
-        self.write_json(MANIFEST, manifest)
+        write_json(&self.folder.join(MANIFEST), manifest)
     }
 
     fn write_config(&self, plan: &Plan) -> Result<(), LabError> {
@@ -203,18 +203,7 @@ impl RunFolder {
     /// # Errors
     /// A file that cannot be written.
     pub fn write_result(&self, result: &impl Serialize) -> Result<(), LabError> {
-        self.write_json(RESULT, result)
-    }
-
-    fn write_json(&self, name: &str, value: &impl Serialize) -> Result<(), LabError> {
-        let path = self.folder.join(name);
-        let mut bytes = serde_json::to_vec_pretty(value).map_err(|error| FileError {
-            action: "write",
-            path: path.clone(),
-            source: error.into(),
-        })?;
-        bytes.push(b'\n');
-        Ok(files::write(&path, &bytes)?)
+        write_json(&self.folder.join(RESULT), result)
     }
 
     /// The folder of one run, which is made if it is not there.
@@ -252,6 +241,16 @@ fn is_same(file: &File, path: &Path) -> bool {
 #[cfg(not(unix))]
 fn is_same(_: &File, path: &Path) -> bool {
     path.exists()
+}
+
+fn write_json(path: &Path, value: &impl Serialize) -> Result<(), LabError> {
+    let mut bytes = serde_json::to_vec_pretty(value).map_err(|error| FileError {
+        action: "write",
+        path: path.to_owned(),
+        source: error.into(),
+    })?;
+    bytes.push(b'\n');
+    Ok(files::write(path, &bytes)?)
 }
 
 fn remove(path: &Path) -> Result<(), LabError> {
@@ -322,14 +321,7 @@ impl SeedFolder {
     /// # Errors
     /// A file that cannot be written.
     pub fn write_record(&self, record: &RunRecord) -> Result<(), LabError> {
-        let path = self.folder.join(RECORD);
-        let mut bytes = serde_json::to_vec_pretty(record).map_err(|error| FileError {
-            action: "write",
-            path: path.clone(),
-            source: error.into(),
-        })?;
-        bytes.push(b'\n');
-        Ok(files::write(&path, &bytes)?)
+        write_json(&self.folder.join(RECORD), record)
     }
 
     /// Removes the checkpoint of a run that is over.
