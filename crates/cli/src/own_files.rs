@@ -120,6 +120,7 @@ impl OwnFiles {
             header: self.header,
             directed: self.directed.then_some(true),
             name: self.name.clone(),
+            kept_encoding: None,
             columns: Columns {
                 source: self.source.clone(),
                 target: self.target.clone(),

@@ -2,11 +2,11 @@
 //!
 //! CSV makes a folder that [`Import::folder`](crate::import::Import::folder) reads back:
 //! - `nodes.csv`: `id` (0, 1, 2, …), `name`, `label` (the number of the class, or empty) or `label:0`, `label:1`, … for
-//!   many labels, `split:NAME` for each split, and `feature:0`, `feature:1`, … for dense features;
+//!   many labels, `split:NAME` for each split, and a column for each dense feature: its name, or `feature:0`, `feature:1`, …;
 //! - `features.npz`: sparse features, as `scipy.sparse.load_npz` reads them;
 //! - `edges.csv`: `source`, `target` and the edge columns; an undirected edge once, unless a column differs between its
 //!   two directions;
-//! - `dataset.json`: what the tables cannot say: name, kinds, names of the classes, checksum.
+//! - `dataset.json`: what the tables cannot say: name, kinds, names of the classes and features, the encoding, checksum.
 //!
 //! Npz makes one file `dataset.npz`, with the arrays that the import of npz files lists and both directions of every
 //! edge, as PyTorch Geometric has them.
@@ -20,7 +20,7 @@ use edgepace_graph::{Dataset, Features, Labels, UNLABELLED, files};
 
 use crate::DataError;
 use crate::error::request_error;
-use crate::import::{LABEL_PREFIX, SPLIT_PREFIX, Sidecar};
+use crate::import::{LABEL_PREFIX, SPLIT_PREFIX, Sidecar, feature_headers};
 
 /// What to export to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -98,7 +98,7 @@ fn nodes(dataset: &Dataset, out: &mut impl Write) -> io::Result<()> {
     }
     header.extend(dataset.splits().iter().map(|split| format!("{SPLIT_PREFIX}{}", split.name())));
     let columns = dense.map_or(0, edgepace_graph::DenseFeatures::cols);
-    header.extend((0..columns).map(|column| format!("{}{column}", Sidecar::FEATURE_PREFIX)));
+    header.extend(feature_headers(columns, |column| dataset.feature_names().map(|names| names.get(column))));
     table.write_record(&header)?;
     let mut cell = Vec::new();
     for node in 0..dataset.graph().nodes() {

@@ -16,6 +16,8 @@ pub struct Dataset {
     edge_columns: Vec<(String, Arc<Buffer<f32>>)>,
     node_names: Option<Arc<Names>>,
     class_names: Option<Arc<Names>>,
+    feature_names: Option<Arc<Names>>,
+    encoding: Option<Arc<str>>,
 }
 
 impl Dataset {
@@ -63,6 +65,8 @@ impl Dataset {
             edge_columns: Vec::new(),
             node_names: None,
             class_names: None,
+            feature_names: None,
+            encoding: None,
         }
     }
 
@@ -117,8 +121,19 @@ impl Dataset {
         self.class_names.as_deref()
     }
 
+    /// The names of the features' columns, if they have any.
+    pub fn feature_names(&self) -> Option<&Names> {
+        self.feature_names.as_deref()
+    }
+
+    /// How the columns of a table became the features, as text (JSON) of whoever encoded them: enough to do the same to
+    /// another table. A dataset only keeps it.
+    pub fn encoding(&self) -> Option<&str> {
+        self.encoding.as_deref()
+    }
+
     /// SHA-256 of graph, features and labels as 64 lower-case hexadecimal digits: equal for equal content, wherever it
-    /// was read from. Names, splits and edge columns are not part of it.
+    /// was read from. Names, the encoding, splits and edge columns are not part of it.
     ///
     /// The bytes, all little endian, counts and offsets as `u64`: nodes, edges, offsets, sources; columns of the
     /// features, 1 for sparse or 0 for dense, then offsets, columns (both only when sparse) and values; width of the
@@ -172,14 +187,19 @@ impl Dataset {
         Ok(Dataset { graph, edge_columns: Vec::new(), ..self })
     }
 
-    /// The same dataset with other features, as preparation makes them.
+    /// The same dataset with other features, as noise or preparation makes them. Names of features and the encoding stay
+    /// when there are as many columns as before, because then they are taken to be the same columns; otherwise both are
+    /// left behind.
     ///
     /// # Errors
     /// When the number of rows is not the number of nodes.
     pub fn with_features(self, features: impl Into<Arc<Features>>) -> Result<Dataset, GraphError> {
         let features = features.into();
         check_rows("features", features.rows(), self.graph.nodes())?;
-        Ok(Dataset { features, ..self })
+        if features.cols() == self.features.cols() {
+            return Ok(Dataset { features, ..self });
+        }
+        Ok(Dataset { features, feature_names: None, encoding: None, ..self })
     }
 
     /// The same dataset with other labels, as noise makes them.
@@ -236,6 +256,21 @@ impl Dataset {
     pub fn with_class_names(self, names: Names) -> Result<Dataset, GraphError> {
         check_length("class names", names.len(), self.labels.width(), "one name per class")?;
         Ok(Dataset { class_names: Some(Arc::new(names)), ..self })
+    }
+
+    /// The same dataset with names for the columns of its features.
+    ///
+    /// # Errors
+    /// When there is not one name per column.
+    pub fn with_feature_names(self, names: Names) -> Result<Dataset, GraphError> {
+        check_length("feature names", names.len(), self.features.cols(), "one name per feature")?;
+        Ok(Dataset { feature_names: Some(Arc::new(names)), ..self })
+    }
+
+    /// The same dataset with a word on how columns of a table became its features ([`encoding`](Dataset::encoding)).
+    #[must_use]
+    pub fn with_encoding(self, text: impl Into<Arc<str>>) -> Dataset {
+        Dataset { encoding: Some(text.into()), ..self }
     }
 }
 

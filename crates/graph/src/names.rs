@@ -1,6 +1,6 @@
 use crate::Buffer;
 
-/// Names of nodes or classes: many strings in two slices, so that a graph of millions of named nodes costs little and can
+/// Names of nodes, classes or features: many strings in two slices, so that a graph of millions of named nodes costs little and can
 /// be mapped from a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Names {

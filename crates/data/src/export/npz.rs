@@ -165,5 +165,11 @@ pub(super) fn arrays(dataset: &Dataset, directed: bool, out: impl Write + Seek) 
     if let Some(names) = dataset.class_names() {
         arrays.names(KEYS.class_names, names)?;
     }
+    if let Some(names) = dataset.feature_names() {
+        arrays.names(KEYS.feature_names, names)?;
+    }
+    if let Some(text) = dataset.encoding() {
+        arrays.names(KEYS.encoding, &Names::new([text]))?;
+    }
     arrays.finish()
 }

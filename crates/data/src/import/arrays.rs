@@ -7,7 +7,7 @@
 //! | `x` or `features` | N × F numbers; or sparse by rows: `x_shape`, `x_indptr`, `x_indices`, `x_data` |
 //! | `y` or `labels` | N classes, negative or NaN where there is none; or N × L of 0 and 1 |
 //! | `train_mask`, `val_mask`, `test_mask` | N, or N × S for several splits, of 0 and 1 |
-//! | `classes`, `directed`, `split_names`, `node_names`, `class_names` | what the others leave open |
+//! | `classes`, `directed`, `split_names`, `node_names`, `class_names`, `feature_names`, `encoding` | what the others leave open |
 
 use std::io::{Read, Seek};
 use std::path::Path;
@@ -31,6 +31,8 @@ pub(crate) struct Keys {
     pub(crate) split_names: &'static str,
     pub(crate) node_names: &'static str,
     pub(crate) class_names: &'static str,
+    pub(crate) feature_names: &'static str,
+    pub(crate) encoding: &'static str,
 }
 
 pub(crate) const KEYS: Keys = Keys {
@@ -44,6 +46,8 @@ pub(crate) const KEYS: Keys = Keys {
     split_names: "split_names",
     node_names: "node_names",
     class_names: "class_names",
+    feature_names: "feature_names",
+    encoding: "encoding",
 };
 
 /// Without features and labels the largest node of an edge says how many nodes there are: at most this many per end of
@@ -123,6 +127,12 @@ fn read_npz<R: Read + Seek>(
     }
     if let Some(names) = npz.strings(KEYS.class_names, &[Some(dataset.labels().width())])? {
         dataset = dataset.with_class_names(names)?;
+    }
+    if let Some(names) = npz.strings(KEYS.feature_names, &[Some(dataset.features().cols())])? {
+        dataset = dataset.with_feature_names(names)?;
+    }
+    if let Some(text) = npz.strings(KEYS.encoding, &[Some(1)])? {
+        dataset = dataset.with_encoding(text.get(0));
     }
     Ok(dataset)
 }

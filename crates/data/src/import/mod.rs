@@ -33,7 +33,7 @@ mod table;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use edgepace_graph::{Classes, Dataset, Features, Graph, Threads, UNLABELLED};
+use edgepace_graph::{Classes, Dataset, Features, Graph, Names, Threads, UNLABELLED};
 use serde::{Deserialize, Serialize};
 
 use self::delimited::{Column, Delimited, read_edges};
@@ -49,7 +49,7 @@ pub(crate) use self::graphml::read_bytes as read_graphml;
 pub(crate) use self::nodes::{LABEL_PREFIX, SPLIT_PREFIX};
 #[cfg(feature = "parquet")]
 pub(crate) use self::parquet::read_bytes as read_parquet;
-pub(crate) use self::sidecar::Sidecar;
+pub(crate) use self::sidecar::{Sidecar, feature_headers};
 
 /// Told how far a file has been read: bytes done, bytes in all.
 pub type Progress<'a> = &'a (dyn Fn(u64, u64) + Sync);
@@ -140,6 +140,8 @@ pub struct Columns {
     pub classes: Option<usize>,
     /// The names of the classes, in order.
     pub class_names: Option<Vec<String>>,
+    /// The names of the features, in order, instead of those of their columns.
+    pub feature_names: Option<Vec<String>>,
     /// What marks a node without a label; the empty string, `?` and `NaN` in any case unless told.
     pub missing: Vec<String>,
 }
@@ -158,6 +160,7 @@ impl Default for Columns {
             features: FeatureColumns::default(),
             classes: None,
             class_names: None,
+            feature_names: None,
             missing: ["", "?", "NaN"].map(str::to_owned).to_vec(),
         }
     }
@@ -184,6 +187,8 @@ pub struct Import {
     pub directed: Option<bool>,
     /// The dataset's name; that of the edges' file unless told.
     pub name: Option<String>,
+    /// [`Dataset::encoding`] of features that the files hold encoded already.
+    pub kept_encoding: Option<String>,
     /// What columns are called.
     pub columns: Columns,
 }
@@ -350,7 +355,15 @@ fn join(threads: &Threads, parts: Parts, request: &Import) -> Result<Dataset, Da
     for (name, values) in columns {
         dataset = dataset.with_edge_column(name, values)?;
     }
-    replace_features(dataset, request)
+    dataset = replace_features(dataset, request)?;
+    if let Some(names) = &request.columns.feature_names {
+        let file = request.nodes.as_ref().unwrap_or(&request.edges);
+        dataset = dataset.with_feature_names(Names::new(names)).map_err(graph_error(file))?;
+    }
+    Ok(match &request.kept_encoding {
+        Some(text) => dataset.with_encoding(&text[..]),
+        None => dataset,
+    })
 }
 
 fn replace_features(dataset: Dataset, request: &Import) -> Result<Dataset, DataError> {

@@ -42,6 +42,12 @@ pub struct Info {
     pub node_names: bool,
     /// Whether classes have names.
     pub class_names: bool,
+    /// Whether features have names.
+    #[serde(default)]
+    pub feature_names: bool,
+    /// Whether the file says how columns of a table became the features ([`Dataset::encoding`]).
+    #[serde(default)]
+    pub encoding: bool,
     /// [`Dataset::checksum`] of the content.
     pub checksum: String,
     /// Where the dataset came from and what was done to it, in the words of whoever saved it; may be empty.
@@ -114,6 +120,8 @@ impl Info {
             edge_columns: dataset.edge_columns().map(|(name, _)| name.to_owned()).collect(),
             node_names: dataset.node_names().is_some(),
             class_names: dataset.class_names().is_some(),
+            feature_names: dataset.feature_names().is_some(),
+            encoding: dataset.encoding().is_some(),
             checksum: dataset.checksum(),
             record: record.to_owned(),
         }

@@ -13,7 +13,8 @@
 //! | `labels` | U32 or U8, nodes × labels | one class per node, or many binary labels |
 //! | `split.0.train`, `split.0.validation`, `split.0.test`, … | U32 | one triple per split |
 //! | `edge.0`, … | F32 | one per edge column |
-//! | `node_names.offsets`, `node_names.bytes`, `class_names.…` | U64, U8 | [`Names`](edgepace_graph::Names) |
+//! | `node_names.offsets`, `node_names.bytes`, `class_names.…`, `feature_names.…` | U64, U8 | [`Names`](edgepace_graph::Names) |
+//! | `encoding` | U8 | how columns of a table became the features: text in UTF-8 |
 //!
 //! `__metadata__` holds `format` (`edgepace-graph`), `version`, `info` ([`Info`] as JSON), `sections` (a digest per
 //! section, as JSON) and `header_sha256` (SHA-256 of the whole header with these 64 digits as zeros). The digest of a

@@ -163,6 +163,13 @@ impl Native {
             let names = self.names("class_names", info.labels.width)?;
             dataset = dataset.with_class_names(names).map_err(graph_error)?;
         }
+        if info.feature_names {
+            let names = self.names("feature_names", info.features.columns)?;
+            dataset = dataset.with_feature_names(names).map_err(graph_error)?;
+        }
+        if info.encoding {
+            dataset = dataset.with_encoding(self.text("encoding")?);
+        }
         Ok(dataset)
     }
 
@@ -192,9 +199,21 @@ impl Native {
 
     fn names(&self, name: &str, length: usize) -> Result<Names, DataError> {
         let offsets = self.section(&format!("{name}.offsets"), Dtype::U64, length.saturating_add(1))?;
-        let bytes = format!("{name}.bytes");
-        let length = self.header.info(&bytes).map_or(0, |tensor| tensor.shape.iter().product());
-        Ok(Names::trusted(offsets, self.section(&bytes, Dtype::U8, length)?))
+        Ok(Names::trusted(offsets, self.bytes_of(&format!("{name}.bytes"))?))
+    }
+
+    fn text(&self, name: &str) -> Result<String, DataError> {
+        let bytes = self.bytes_of(name)?;
+        std::str::from_utf8(&bytes).map(str::to_owned).map_err(|error| {
+            format_error(&self.file, Place::Part(name.to_owned()), "text in UTF-8", error.to_string())
+                .with_help(DAMAGED)
+        })
+    }
+
+    /// A section of bytes, however many there are.
+    fn bytes_of(&self, name: &str) -> Result<Buffer<u8>, DataError> {
+        let length = self.header.info(name).map_or(0, |tensor| tensor.shape.iter().product());
+        self.section(name, Dtype::U8, length)
     }
 
     /// A section as numbers, where it lies.

@@ -81,10 +81,17 @@ fn sections(dataset: &Dataset) -> Vec<Section<'_>> {
     for (position, (_, values)) in dataset.edge_columns().enumerate() {
         sections.floats(&format!("edge.{position}"), vec![values.len()], values);
     }
-    for (name, names) in [("node_names", dataset.node_names()), ("class_names", dataset.class_names())] {
+    for (name, names) in [
+        ("node_names", dataset.node_names()),
+        ("class_names", dataset.class_names()),
+        ("feature_names", dataset.feature_names()),
+    ] {
         if let Some(names) = names {
             sections.names(name, names);
         }
+    }
+    if let Some(text) = dataset.encoding() {
+        sections.add("encoding", Dtype::U8, vec![text.len()], text.as_bytes());
     }
     sections.0.sort_by_key(|section| std::cmp::Reverse(section.dtype.bitsize()));
     sections.0

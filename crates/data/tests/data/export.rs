@@ -27,6 +27,8 @@ fn assert_same(back: &Dataset, dataset: &Dataset) {
     assert_eq!(back.splits(), dataset.splits());
     assert_eq!(back.node_names(), dataset.node_names());
     assert_eq!(back.class_names(), dataset.class_names());
+    assert_eq!(back.feature_names(), dataset.feature_names());
+    assert_eq!(back.encoding(), dataset.encoding());
     assert_eq!(back.edge_columns().len(), dataset.edge_columns().len());
     for (name, values) in dataset.edge_columns() {
         assert_eq!(back.edge_column(name), Some(values), "{name}");
@@ -49,6 +51,17 @@ fn a_column_that_differs_by_direction_survives() {
     for format in [Format::Csv, Format::Npz] {
         assert_same(&there_and_back(&dataset, format).unwrap(), &dataset);
     }
+}
+
+#[test]
+fn features_are_columns_of_their_own_names_unless_another_column_has_that_name() {
+    let folder = tempfile::tempdir().unwrap();
+    export(&samples::proteins(), folder.path(), Format::Csv, false).unwrap();
+    let nodes = std::fs::read_to_string(folder.path().join("nodes.csv")).unwrap();
+    assert_eq!(
+        nodes.lines().next(),
+        Some("id,label:0,label:1,label:2,split:species,\"mass, in kg\",feature:1")
+    );
 }
 
 #[test]

@@ -5,7 +5,7 @@ use edgepace_graph::{
     UNLABELLED,
 };
 
-/// Undirected, sparse features, classes with names, two splits, weights, named nodes.
+/// Undirected, sparse features, two splits, weights, names for everything.
 pub(crate) fn citations() -> Dataset {
     let traced = Graph::undirected_traced(5, &[0, 1, 2, 2, 2, 0], &[1, 2, 0, 3, 2, 1]).unwrap();
     let weights = traced.carry(&[0.5, 1.0, 2.0, 0.25, 9.0, 9.0]).unwrap();
@@ -31,10 +31,12 @@ pub(crate) fn citations() -> Dataset {
     .and_then(|dataset| dataset.with_edge_column(Dataset::WEIGHT, weights))
     .and_then(|dataset| dataset.with_node_names(Names::new(["α, β", "b\"q\"", "", "d\ne", "e"])))
     .and_then(|dataset| dataset.with_class_names(Names::new(["theory", "empty", "a,b"])))
+    .and_then(|dataset| dataset.with_feature_names(Names::new(["a", "a", "", "é", "id", "y\n", "z"])))
     .unwrap()
+    .with_encoding("{\"how\": \"as they are, é\"}")
 }
 
-/// Directed, dense features, many labels, no names.
+/// Directed, dense features with names (one of which is that of another column), many labels, no other names.
 pub(crate) fn proteins() -> Dataset {
     let graph = Graph::from_edges(4, &[0, 1, 3], &[1, 2, 0]).unwrap();
     let features = DenseFeatures::new(4, 2, vec![0.1, -0.0, 3e-8, 1.5e30, 7.0, 8.0, 1.0, 0.0]).unwrap();
@@ -42,7 +44,9 @@ pub(crate) fn proteins() -> Dataset {
     let splits = vec![Split::new("species", 4, vec![0], vec![1], vec![2, 3]).unwrap()];
     Dataset::new("proteins", graph, Features::from(features), Labels::from(labels), splits)
         .and_then(|dataset| dataset.with_edge_column("reliability", vec![0.5, 0.75, 1.0]))
+        .and_then(|dataset| dataset.with_feature_names(Names::new(["mass, in kg", "id"])))
         .unwrap()
+        .with_encoding("{}")
 }
 
 /// No edges, no feature columns, no classes.

@@ -1,6 +1,6 @@
 use edgepace_graph::{
-    Classes, Dataset, DenseFeatures, Features, Graph, GraphError, Labels, ManyLabels, SparseFeatures, Split,
-    UNLABELLED,
+    Classes, Dataset, DenseFeatures, Features, Graph, GraphError, Labels, ManyLabels, Names, SparseFeatures,
+    Split, UNLABELLED,
 };
 
 fn path(nodes: u32) -> Graph {
@@ -105,6 +105,23 @@ fn edges_and_features_can_be_exchanged_for_others_that_fit() {
         dataset.with_features(features(1)),
         Err(GraphError::NodeCount { field: "features", found: 1, expected: 4 })
     );
+}
+
+#[test]
+fn names_of_features_and_their_encoding_stay_as_long_as_the_columns_do() {
+    let plain = Dataset::new("path", path(4), features(4), labels(4), vec![]).unwrap();
+    let width = plain.features().cols();
+    let names = Names::new((0..width).map(|column| format!("f{column}")));
+    let named = plain.clone().with_feature_names(names.clone()).unwrap().with_encoding("{}");
+    assert_eq!(named.checksum(), plain.checksum());
+    let moved = named.clone().with_graph(path(4)).unwrap().with_labels(labels(4)).unwrap();
+    let moved = moved.with_splits(vec![]).unwrap().renamed("other").with_features(features(4)).unwrap();
+    assert_eq!((moved.feature_names(), moved.encoding()), (Some(&names), Some("{}")));
+    let wider = Features::from(SparseFeatures::new(4, width + 1, vec![0; 5], vec![], vec![]).unwrap());
+    let wider = named.with_features(wider).unwrap();
+    assert_eq!((wider.feature_names(), wider.encoding()), (None, None));
+    let error = plain.with_feature_names(Names::new(["one", "too", "many", "names", "here"])).unwrap_err();
+    assert!(error.to_string().contains("one name per feature"), "{error}");
 }
 
 #[test]
