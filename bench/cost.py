@@ -74,7 +74,7 @@ def pyg(graph: str, rounds: int, data: Path) -> dict:
     folder = WORK / f"{graph}-npz"
     name = GRAPHS[graph] + (",seed=0" if graph == "synthetic" else "")
     environment = {**os.environ, "EDGEPACE_DATA": str(data)}
-    subprocess.run([str(PROGRAM), "data", "export", name, str(folder), "--format", "npz", "--overwrite"],
+    subprocess.run([str(PROGRAM), "data", "export", name, "--out", str(folder), "--format", "npz", "--overwrite"],
                    env=environment, check=True, capture_output=True)
     kinds = ["dense"] if graph == "synthetic" else ["dense", "sparse"]
     split = [] if graph == "synthetic" else ["--split", "full"]

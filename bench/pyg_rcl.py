@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Relational Curriculum Learning as a competent user of PyTorch Geometric writes it: the loop of `edgepace train --method rcl`.
 
-    edgepace data export citeseer bench/work/citeseer --format npz
+    edgepace data export citeseer --out bench/work/citeseer --format npz
     bench/.venv/bin/python bench/pyg_rcl.py bench/work/citeseer --split full --seeds 3
 
 Prints one JSON object per seed. The warm start, 150 epochs of a plain GCN, is timed apart. Kernels as in `docs/curriculum.md`;

@@ -11,6 +11,8 @@ use edgepace_data::{Cache, DataError, Source};
 use edgepace_graph::{Dataset, Threads};
 use indicatif::{ProgressBar, ProgressStyle};
 
+use crate::messages;
+
 /// Where datasets are kept.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct DataFolder {
@@ -99,7 +101,7 @@ pub(crate) fn bytes_style() -> ProgressStyle {
 
 /// Shows that something is going on, from a second on; nothing where there is no terminal.
 pub(crate) fn spinner(message: String) -> ProgressBar {
-    let bar = ProgressBar::new_spinner().with_message(message);
+    let bar = messages::bar(ProgressBar::new_spinner().with_message(message));
     bar.enable_steady_tick(Duration::from_millis(200));
     bar
 }

@@ -2,6 +2,9 @@
 
 mod commands;
 mod dataset;
+mod messages;
+mod numbers;
+mod output;
 mod own_files;
 mod progress;
 mod report;
@@ -16,11 +19,13 @@ use clap::{Parser, Subcommand};
 
 /// Trains graph neural networks that learn which edges to trust.
 #[derive(Parser)]
-#[command(name = "edgepace", version, arg_required_else_help = true)]
+#[command(name = "edgepace", version, propagate_version = true, arg_required_else_help = true)]
 #[command(
-    after_help = "Exit codes: 0 done; 1 the job ran but its answer is no; 2 the job could not be done."
+    after_help = "Exit codes: 0 done; 1 the job ran but its answer is no; 2 the job could\nnot be done."
 )]
 struct Cli {
+    #[command(flatten)]
+    voice: messages::Voice,
     #[command(subcommand)]
     command: Command,
 }
@@ -38,7 +43,12 @@ enum Command {
 
 fn main() -> ExitCode {
     give_memory_back();
-    let result = match Cli::parse().command {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return messages::usage(&error),
+    };
+    messages::speak_as(cli.voice);
+    let result = match cli.command {
         Command::Demo(args) => commands::demo::run(&args),
         Command::Train(args) => commands::train::run(&args),
         Command::Audit(args) => commands::audit::run(&args),
@@ -50,10 +60,7 @@ fn main() -> ExitCode {
         Ok(status) => status,
         // Who reads the output has seen enough, as `head` does.
         Err(error) if closed_pipe(&error) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("error: {error:#}");
-            ExitCode::from(2)
-        }
+        Err(error) => messages::fail(&error),
     }
 }
 

@@ -9,6 +9,7 @@ use edgepace_graph::{Dataset, Threads};
 use indicatif::ProgressBar;
 
 use crate::dataset::bytes_style;
+use crate::messages;
 
 /// Which files beside that of the edges, and what is where in them.
 #[derive(Args)]
@@ -90,7 +91,7 @@ impl From<FormatArg> for Format {
 
 /// Reads the graph that was asked for.
 pub(crate) fn read(threads: &Threads, request: &Import) -> Result<Dataset> {
-    let bar = ProgressBar::new(0).with_style(bytes_style()).with_message("reading");
+    let bar = messages::bar(ProgressBar::new(0).with_style(bytes_style()).with_message("reading"));
     let dataset = import(threads, request, &|done, total| {
         bar.set_length(total);
         bar.set_position(done);

@@ -7,6 +7,7 @@ use edgepace_lab::Watch;
 use edgepace_train::Event;
 use indicatif::{ProgressBar, ProgressStyle};
 
+use crate::messages;
 use crate::table::count;
 
 pub(crate) struct Progress {
@@ -20,7 +21,7 @@ impl Progress {
     pub(crate) fn new(runs: usize) -> Self {
         let style = ProgressStyle::with_template("{wide_bar} {msg}, {eta} left");
         let bar = ProgressBar::new(0).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-        Self { bar, runs, seen: Mutex::default() }
+        Self { bar: messages::bar(bar), runs, seen: Mutex::default() }
     }
 
     pub(crate) fn finish(&self) {

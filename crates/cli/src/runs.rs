@@ -12,9 +12,16 @@ use edgepace_lab::{DataSource, FinishedRun, LabError, Options, Outcome, Plan, Ru
 use edgepace_train::{CheckedConfig, RunConfig, TrainError};
 
 use crate::dataset::{DataFolder, budget};
+use crate::messages::{self, with_help};
+use crate::numbers::{bytes, positive, whole};
 use crate::own_files::{self, OwnFiles};
 use crate::progress::Progress;
 use crate::seeds::Seeds;
+
+/// As `RunConfig::check` has it.
+const MOST_EPOCHS: u32 = 1_000_000;
+/// More runs or threads at once than any machine is for.
+const MOST_AT_ONCE: usize = 4096;
 
 /// What to run on what.
 #[derive(Args)]
@@ -38,10 +45,10 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     split: Option<SplitRule>,
     /// Training epochs [default: 150]
-    #[arg(long)]
+    #[arg(long, value_name = "N", value_parser = whole(1, MOST_EPOCHS), allow_negative_numbers = true)]
     epochs: Option<u32>,
     /// Step size of Adam [default: 0.01]
-    #[arg(long)]
+    #[arg(long, value_name = "RATE", value_parser = positive, allow_negative_numbers = true)]
     lr: Option<f64>,
     /// What validation is judged by: accuracy, macro-f1, balanced-accuracy, roc-auc or log-loss; the others are reported
     /// beside it [default: accuracy, or roc-auc where nodes have many labels]
@@ -76,53 +83,17 @@ pub(crate) struct RunArgs {
 #[derive(Args)]
 pub(crate) struct WorkArgs {
     /// Runs at the same time
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value = "1", value_parser = whole(1, MOST_AT_ONCE), allow_negative_numbers = true)]
     pub(crate) jobs: usize,
     /// Threads of each run [default: all cores, or 1 with several jobs]
-    #[arg(long)]
+    #[arg(long, value_name = "N", value_parser = whole(1, MOST_AT_ONCE), allow_negative_numbers = true)]
     pub(crate) threads: Option<usize>,
     /// Refuse runs that need more memory than this, as `4GB` or `500MB` [default: what the system has]
-    #[arg(long, value_name = "SIZE", value_parser = bytes)]
+    #[arg(long, value_name = "SIZE", value_parser = bytes, allow_negative_numbers = true)]
     pub(crate) memory_limit: Option<u64>,
 }
 
-/// A number of bytes, as one types it.
-fn bytes(text: &str) -> Result<u64, String> {
-    let units = [("KB", 1e3), ("MB", 1e6), ("GB", 1e9), ("TB", 1e12), ("B", 1.0)];
-    let upper = text.trim().to_ascii_uppercase();
-    let (number, unit) = units
-        .iter()
-        .find_map(|(name, unit)| Some((upper.strip_suffix(name)?, *unit)))
-        .unwrap_or((&upper, 1.0));
-    match number.trim().parse::<f64>() {
-        Ok(number) if number > 0.0 && number.is_finite() => Ok((number * unit) as u64),
-        _ => Err(format!("`{text}` is not a size as `4GB`, `500MB` or a number of bytes")),
-    }
-}
-
-/// A time span, as one types it: seconds, or `90s`, `15m`, `2h`.
-pub(crate) fn duration(text: &str) -> Result<Duration, String> {
-    let text = text.trim();
-    let units = [("s", 1.0), ("m", 60.0), ("h", 3600.0)];
-    let (number, unit) =
-        units.iter().find_map(|(name, unit)| Some((text.strip_suffix(name)?, *unit))).unwrap_or((text, 1.0));
-    match number.trim().parse::<f64>() {
-        Ok(number) if number >= 0.0 && number * unit < 1e9 => Ok(Duration::from_secs_f64(number * unit)),
-        _ => Err(format!("`{text}` is not a time as `90`, `90s`, `15m` or `2h`")),
-    }
-}
-
 impl WorkArgs {
-    /// Refuses numbers that nothing can be done with.
-    pub(crate) fn check(&self) -> Result<()> {
-        for (name, number) in [("jobs", Some(self.jobs)), ("threads", self.threads)] {
-            if number == Some(0) {
-                bail!("`--{name}` is 0, expected at least 1");
-            }
-        }
-        Ok(())
-    }
-
     /// Does all runs, with a bar, and hands each to `finish` as soon as it is over.
     pub(crate) fn each<R: Send>(
         &self,
@@ -144,7 +115,20 @@ impl WorkArgs {
             memory: self.memory_limit,
             watch: &progress,
         };
-        let outcomes = sweep.each(&options, finish);
+        messages::note(format_args!("{runs} runs, {jobs} at once, {} threads each", options.threads));
+        let outcomes = sweep.each(&options, |run: FinishedRun| {
+            let result = &run.finished.record.result;
+            let score = result.validation.map_or_else(|| "none".to_owned(), |score| format!("{score:.2}"));
+            messages::note(format_args!(
+                "seed {}: {} epochs in {:.1} s, best validation {score} at epoch {} on split {}",
+                result.seed,
+                result.epochs,
+                result.seconds + result.warm_start_seconds,
+                result.best_epoch,
+                result.split,
+            ));
+            finish(run)
+        });
         progress.finish();
         outcomes.map_err(with_remedy)
     }
@@ -189,7 +173,7 @@ pub(crate) fn with_remedy(error: anyhow::Error) -> anyhow::Error {
         }
         _ => return error,
     };
-    anyhow::anyhow!("{error:#}: {remedy}")
+    with_help(error, remedy)
 }
 
 impl RunArgs {
@@ -229,7 +213,6 @@ impl RunArgs {
     /// What was asked for, its settings checked. No data is read yet.
     pub(crate) fn plan(&self) -> Result<(Plan, CheckedConfig)> {
         let checked = self.config()?;
-        self.work.check()?;
         let data = match (&self.dataset, &self.edges) {
             (Some(name), None) => DataSource::Name(name.clone()),
             (None, Some(edges)) => DataSource::Files(Box::new(self.own_files.request(edges))),
@@ -255,24 +238,8 @@ impl RunArgs {
                 self.data_folder.load(&threads, first.as_deref().unwrap_or(name))?
             }
         };
+        let (graph, name) = (dataset.graph(), dataset.name());
+        messages::note(format_args!("{name}: {} nodes, {} directed edges", graph.nodes(), graph.edges()));
         Ok(Sweep::new(plan, config, dataset))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sizes_and_times_are_read_as_one_types_them() {
-        assert_eq!(bytes("4GB"), Ok(4_000_000_000));
-        assert_eq!(bytes("1.5 mb"), Ok(1_500_000));
-        assert_eq!(bytes("77"), Ok(77));
-        assert_eq!(duration("90"), Ok(Duration::from_secs(90)));
-        assert_eq!(duration("1.5m"), Ok(Duration::from_secs(90)));
-        assert_eq!(duration("2h"), Ok(Duration::from_hours(2)));
-        for wrong in ["", "x", "-1", "1d"] {
-            assert!(bytes(wrong).is_err() && duration(wrong).is_err(), "{wrong}");
-        }
     }
 }

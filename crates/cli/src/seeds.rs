@@ -38,6 +38,21 @@ impl FromStr for Seeds {
     }
 }
 
+/// The seed of what there is one of, as a graph file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct OneSeed(pub(crate) u64);
+
+impl FromStr for OneSeed {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.parse::<Seeds>()?.0[..] {
+            [seed] => Ok(Self(seed)),
+            _ => Err("expected one seed: here is one graph to make, not one per seed".to_owned()),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -54,8 +54,7 @@ pub fn export(
     };
     let paths: Vec<PathBuf> = names.iter().map(|name| folder.join(name)).collect();
     if let Some(there) = paths.iter().find(|file| !overwrite && file.exists()) {
-        return Err(request_error("folder", there.display().to_string(), "a file that is not there yet")
-            .with_help("choose another folder, or ask to overwrite"));
+        return Err(request_error("folder", there.display().to_string(), "a file that is not there yet"));
     }
     files::create_folder(folder)?;
     files::sweep(folder)?;

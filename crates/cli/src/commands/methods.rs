@@ -8,6 +8,7 @@ use edgepace_train::{METHODS, MethodInfo, find_method};
 use serde::Serialize;
 use toml::Value;
 
+use crate::messages;
 use crate::table::{Align, Table, say};
 
 /// List the methods: what decides which edges and nodes a model learns from. With a name: all that can be set for it.
@@ -22,14 +23,10 @@ use crate::table::{Align, Table, say};
 pub(crate) struct Args {
     /// Show this method with its presets and settings
     name: Option<String>,
-
-    /// Print JSON: a list, or one method
-    #[arg(long)]
-    json: bool,
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
-    let text = match (&args.name, args.json) {
+    let text = match (&args.name, messages::json()) {
         (Some(name), true) => serde_json::to_string(&Described::new(find_method(name)?)?)?,
         (Some(name), false) => page(&Described::new(find_method(name)?)?),
         (None, true) => {

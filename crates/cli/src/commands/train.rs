@@ -12,8 +12,10 @@ use edgepace_lab::{Outcome, Plan, RunFolder, Sweep};
 use edgepace_train::{CheckedConfig, RunResult};
 use serde::Serialize;
 
+use crate::messages;
+use crate::numbers::duration;
 use crate::report::{self, Summary};
-use crate::runs::{RunArgs, Saving, duration, with_remedy};
+use crate::runs::{RunArgs, Saving, with_remedy};
 use crate::signals::Signals;
 use crate::table::say;
 
@@ -64,9 +66,6 @@ pub(crate) struct Args {
     /// End all runs after so many seconds (or `10m`, `2h`) with the best model so far
     #[arg(long, value_name = "SECONDS", value_parser = duration)]
     time_limit: Option<Duration>,
-    /// Print one JSON object
-    #[arg(long)]
-    json: bool,
     #[command(flatten)]
     run: RunArgs,
 }
@@ -93,7 +92,6 @@ impl Args {
     /// What to run, its settings checked, and the folder for it, which is this process's from now on.
     fn begin(&self) -> Result<(Plan, CheckedConfig, Option<RunFolder>)> {
         if let Some(folder) = &self.resume {
-            self.run.work.check()?;
             let (folder, plan) = RunFolder::open(folder)?;
             let config = plan.config.check()?;
             return Ok((plan, config, Some(folder)));
@@ -141,23 +139,23 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
             if let Some(folder) = &folder {
                 folder.write_result(&output)?;
             }
-            print(&output, folder.as_ref().map(RunFolder::path), args.json)?;
+            print(&output, folder.as_ref().map(RunFolder::path))?;
             Ok(ExitCode::SUCCESS)
         }
         (None, signals, folder) => {
             if let Some(folder) = folder {
-                eprintln!(
+                messages::tell(format_args!(
                     "stopped and saved: go on with `edgepace train --resume {}`",
                     folder.path().display()
-                );
+                ));
             }
             Ok(ExitCode::from(signals.map_or(2, |signals| signals.exit_code())))
         }
     }
 }
 
-fn print(output: &Output, folder: Option<&Path>, json: bool) -> Result<()> {
-    if json {
+fn print(output: &Output, folder: Option<&Path>) -> Result<()> {
+    if messages::json() {
         return Ok(say(&serde_json::to_string(output)?)?);
     }
     say(&output.summary.title())?;

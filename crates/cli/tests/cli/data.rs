@@ -69,10 +69,10 @@ fn an_imported_graph_is_a_dataset_name_and_can_be_exported_and_imported_again() 
     assert_eq!(info["record"], "imported from e.csv");
 
     for format in ["csv", "npz"] {
-        let exported = run(&format!("data export my.graph {format} --format {format}"));
+        let exported = run(&format!("data export my.graph --out {format} --format {format}"));
         assert_eq!(exported.code, Some(0), "{}", exported.stderr);
     }
-    assert_eq!(run("data export my.graph csv").code, Some(2), "nothing is overwritten unless told");
+    assert_eq!(run("data export my.graph --out csv").code, Some(2), "nothing is overwritten unless told");
     let again = run("data import --edges npz/dataset.npz -o again.graph");
     assert_eq!(again.code, Some(0), "{}", again.stderr);
     assert_eq!(json(&run("data info again.graph --json"))["checksum"], info["checksum"]);
@@ -81,7 +81,7 @@ fn an_imported_graph_is_a_dataset_name_and_can_be_exported_and_imported_again() 
 #[test]
 fn saved_noise_is_recorded_and_marked() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let line = format!("data save {TINY} --noise fake=1.0 --seed 3 -o noisy.graph");
+    let line = format!("data save {TINY} --noise fake=1.0 --seeds 3 -o noisy.graph");
     assert_eq!(edgepace_in(folder.path(), line.split(' ')).code, Some(0));
     let info = json(&edgepace_in(folder.path(), "data info noisy.graph --json".split(' ')));
     assert_eq!(info["edges"], 600);

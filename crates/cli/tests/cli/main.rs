@@ -5,6 +5,7 @@ mod data;
 mod demo;
 #[path = "../shared/folders.rs"]
 mod folders;
+mod grammar;
 mod predict;
 mod program;
 mod resume;

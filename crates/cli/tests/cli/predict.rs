@@ -22,7 +22,8 @@ fn a_saved_model_predicts_what_its_run_did_noise_and_edge_weights_included() {
         let predicted =
             json_in(folder.path(), &format!("predict run/seed-3/model.safetensors {graph} --json"));
         // The generator deals out true classes; noise flips training labels only, so test nodes keep theirs.
-        let info = edgepace_in(folder.path(), ["data", "export", &graph, "graph", "--format", "csv"]);
+        let info =
+            edgepace_in(folder.path(), ["data", "export", &graph, "--out", "graph", "--format", "csv"]);
         assert_eq!(info.code, Some(0), "{}", info.stderr);
         let nodes = std::fs::read_to_string(folder.path().join("graph/nodes.csv")).expect("a table");
         let head: Vec<&str> = nodes.lines().next().expect("a head").split(',').collect();

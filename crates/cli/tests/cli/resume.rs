@@ -81,8 +81,7 @@ fn a_time_limit_ends_with_the_best_so_far_and_the_run_can_go_on() {
 #[test]
 fn training_that_diverges_is_no_success_and_keeps_what_was_good() {
     let folder = tempdir().expect("a folder");
-    let at_once =
-        here(folder.path(), &format!("train {GRAPH} --method vanilla --epochs 10 --lr 1e30 --json"));
+    let at_once = here(folder.path(), &format!("train {GRAPH} --method vanilla --epochs 10 --lr 1e30"));
     assert_eq!((at_once.code, &at_once.stdout[..]), (Some(2), ""));
     let expected =
         "error: seed 0: the predictions are not finite in epoch 0: training diverges, try a smaller `lr`\n";

@@ -3,19 +3,25 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use clap::{Args as ClapArgs, ValueEnum};
+use edgepace_data::DataError;
 use edgepace_data::export::{Format, export};
 
 use crate::dataset::{DataFolder, budget};
-use crate::table::say;
+use crate::messages::with_help;
+use crate::output;
 
 #[derive(ClapArgs)]
 pub(crate) struct Args {
     /// A name, a generator or a graph file
     name: String,
     /// The folder to write into
-    folder: PathBuf,
+    #[arg(long, value_name = "DIR", required_unless_present = "folder")]
+    out: Option<PathBuf>,
+    /// The same as it was said before `--out`
+    #[arg(hide = true, conflicts_with = "out")]
+    folder: Option<PathBuf>,
     /// As tables or as arrays
     #[arg(long, value_enum, default_value = "csv")]
     format: FormatArg,
@@ -38,8 +44,11 @@ pub(crate) fn run(args: &Args, data_folder: &DataFolder) -> Result<ExitCode> {
         FormatArg::Csv => Format::Csv,
         FormatArg::Npz => Format::Npz,
     };
-    for file in export(&dataset, &args.folder, format, args.overwrite)? {
-        say(&format!("wrote {}", file.display()))?;
-    }
+    let folder = args.out.as_ref().or(args.folder.as_ref()).context("`--out` is missing")?;
+    let files = export(&dataset, folder, format, args.overwrite).map_err(|error| match error {
+        DataError::Request { .. } => with_help(error.into(), "choose another folder, or give `--overwrite`"),
+        other => other.into(),
+    });
+    output::say_written(&files?)?;
     Ok(ExitCode::SUCCESS)
 }

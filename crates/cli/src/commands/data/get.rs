@@ -5,8 +5,10 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, bail};
 use clap::Args as ClapArgs;
 use edgepace_data::Source;
+use serde_json::json;
 
 use crate::dataset::{DataFolder, budget, source};
+use crate::messages;
 use crate::table::say;
 
 #[derive(ClapArgs)]
@@ -18,6 +20,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, data_folder: &DataFolder) -> Result<ExitCode> {
     let (cache, threads) = (data_folder.cache()?, budget(None)?);
+    let mut got = Vec::new();
     for name in &args.names {
         let Source::Set(set) = source(name)? else {
             bail!("`{name}` is made or read where it is: there is nothing to fetch");
@@ -27,11 +30,23 @@ pub(crate) fn run(args: &Args, data_folder: &DataFolder) -> Result<ExitCode> {
         Source::Set(set)
             .load(&threads, &cache)
             .with_context(|| format!("{name} was fetched, but cannot be read"))?;
+        let path = cache.path_of(set);
+        if messages::json() {
+            let fetched = outcome
+                .fetched
+                .iter()
+                .map(|file| json!({ "path": file.path, "bytes": file.bytes, "mirror": file.mirror }));
+            got.push(json!({ "name": set.name, "path": path, "fetched": fetched.collect::<Vec<_>>() }));
+            continue;
+        }
         for file in &outcome.fetched {
             let from = if file.mirror.is_empty() { "an earlier try" } else { &file.mirror[..] };
             say(&format!("fetched {} ({} bytes) from {from}", file.path.display(), file.bytes))?;
         }
-        say(&format!("{name} is at {}", cache.path_of(set).display()))?;
+        say(&format!("{name} is at {}", path.display()))?;
+    }
+    if messages::json() {
+        say(&json!(got).to_string())?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -50,6 +65,10 @@ pub(crate) fn path(args: &PathArgs, data_folder: &DataFolder) -> Result<ExitCode
         Some(Source::File(file)) => file,
         Some(Source::Generator(generator)) => bail!("`{generator}` is made anew each time: it has no path"),
     };
-    say(&path.display().to_string())?;
+    if messages::json() {
+        say(&json!({ "path": path }).to_string())?;
+    } else {
+        say(&path.display().to_string())?;
+    }
     Ok(ExitCode::SUCCESS)
 }

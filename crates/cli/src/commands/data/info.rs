@@ -11,15 +11,13 @@ use edgepace_graph::{Dataset, Features, Labels, Split, Threads, edge_homophily};
 use serde::Serialize;
 
 use crate::dataset::{DataFolder, budget, source};
+use crate::messages;
 use crate::table::{Align, Table, count, say};
 
 #[derive(ClapArgs)]
 pub(crate) struct Args {
     /// A name, a generator or a graph file
     name: String,
-    /// Print one JSON object
-    #[arg(long)]
-    json: bool,
     /// Of a graph file: check every byte against its checksums, instead of only its head
     #[arg(long)]
     verify: bool,
@@ -77,7 +75,7 @@ pub(crate) fn run(args: &Args, data_folder: &DataFolder) -> Result<ExitCode> {
         },
         Source::Generator(_) => of_dataset(&threads, &data_folder.load(&threads, &args.name)?)?,
     };
-    if args.json {
+    if messages::json() {
         say(&serde_json::to_string_pretty(&summary)?)?;
     } else {
         print(&summary)?;

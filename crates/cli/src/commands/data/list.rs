@@ -3,23 +3,16 @@
 use std::process::ExitCode;
 
 use anyhow::Result;
-use clap::Args as ClapArgs;
 use edgepace_data::registry::SETS;
 use serde_json::json;
 
 use crate::dataset::DataFolder;
+use crate::messages;
 use crate::table::{Align, Table, count, say};
 
-#[derive(ClapArgs)]
-pub(crate) struct Args {
-    /// Print a JSON array instead of a table
-    #[arg(long)]
-    json: bool,
-}
-
-pub(crate) fn run(args: &Args, data_folder: &DataFolder) -> Result<ExitCode> {
+pub(crate) fn run(data_folder: &DataFolder) -> Result<ExitCode> {
     let cache = data_folder.cache()?;
-    if args.json {
+    if messages::json() {
         let sets: Vec<_> = SETS
             .iter()
             .map(|set| {

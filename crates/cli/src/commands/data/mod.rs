@@ -37,7 +37,7 @@ pub(crate) struct Args {
 #[derive(Subcommand)]
 enum Command {
     /// Show the datasets that can be had by name
-    List(list::Args),
+    List,
     /// Fetch datasets
     Get(get::Args),
     /// Show what a dataset holds
@@ -55,7 +55,7 @@ enum Command {
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let data_folder = &args.data_folder;
     match &args.command {
-        Command::List(args) => list::run(args, data_folder),
+        Command::List => list::run(data_folder),
         Command::Get(args) => get::run(args, data_folder),
         Command::Info(args) => info::run(args, data_folder),
         Command::Path(args) => get::path(args, data_folder),

@@ -9,7 +9,8 @@ use edgepace_data::native::save_with_record;
 use edgepace_data::{Noise, SplitRule, splits};
 
 use crate::dataset::{DataFolder, budget, spinner};
-use crate::table::say;
+use crate::output;
+use crate::seeds::OneSeed;
 
 #[derive(ClapArgs)]
 pub(crate) struct Args {
@@ -22,20 +23,24 @@ pub(crate) struct Args {
     #[arg(long)]
     split: Option<SplitRule>,
     /// Seed of noise and split
-    #[arg(long, default_value_t = 0)]
-    seed: u64,
+    #[arg(long, alias = "seed", value_name = "SEED", default_value = "0", allow_negative_numbers = true)]
+    seeds: OneSeed,
     /// The graph file to write
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
+    /// Replace the file if it is there
+    #[arg(long)]
+    overwrite: bool,
 }
 
 pub(crate) fn run(args: &Args, data_folder: &DataFolder) -> Result<ExitCode> {
-    let threads = budget(None)?;
+    output::check_graph_file(&args.output, args.overwrite)?;
+    let (threads, seed) = (budget(None)?, args.seeds.0);
     let mut dataset = data_folder.load(&threads, &args.name)?;
     let bar = spinner(format!("making {}", args.output.display()));
     let mut split_name = None;
     if let Some(rule) = &args.split {
-        let split = splits::make(&threads, rule, &dataset, args.seed)?;
+        let split = splits::make(&threads, rule, &dataset, seed)?;
         split_name = Some(split.name().to_owned());
         let mut all = dataset.splits().to_vec();
         all.retain(|own| own.name() != split.name());
@@ -44,11 +49,11 @@ pub(crate) fn run(args: &Args, data_folder: &DataFolder) -> Result<ExitCode> {
     }
     let mut record = format!("from {}", args.name);
     if !args.noise.is_none() {
-        dataset = args.noise.apply(&threads, dataset, split_name.as_deref(), args.seed)?;
-        record = format!("{record}, noise {}", args.noise.record(args.seed));
+        dataset = args.noise.apply(&threads, dataset, split_name.as_deref(), seed)?;
+        record = format!("{record}, noise {}", args.noise.record(seed));
     }
     save_with_record(&threads, &dataset, &record, &args.output)?;
     bar.finish_and_clear();
-    say(&format!("wrote {}", args.output.display()))?;
+    output::say_written(&[args.output.clone()])?;
     Ok(ExitCode::SUCCESS)
 }
