@@ -75,7 +75,7 @@ pub use linalg::{Operator, Svd, SvdConfig, truncated_svd};
 pub use material::{Judge, Material};
 pub use memory::{available_bytes, peak_bytes};
 pub use model_file::{ModelHeader, SavedModel};
-pub use prepare::Preparation;
+pub use prepare::{Fitted, Preparation};
 pub use record::{DataRecord, RECORD_SCHEMA, RunRecord, RunResult};
 pub use registry::{METHODS, MethodInfo, find as find_method};
 pub use run::{Finished, Run, train};

@@ -9,12 +9,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::RunConfig;
 use crate::error::TrainError;
+use crate::prepare::{Fitted, Preparation};
 use crate::run::Finished;
 use crate::snapshot::SavedStructure;
 use crate::state::Numbers;
 use crate::tensor_file::{self, Kind, Tensor};
 
-const KIND: Kind = Kind { name: "model", version: 2 };
+const KIND: Kind = Kind { name: "model", version: 3 };
 
 /// The tensor of edge weights; without it every edge has weight 1.
 const EDGE_WEIGHTS: &str = "edge_weights";
@@ -23,6 +24,9 @@ const SECOND_WEIGHTS: &str = "edge_weights_of_second_layer";
 /// The edges of a graph of the method's own, in its order; without them the dataset's.
 const SOURCES: &str = "sources";
 const TARGETS: &str = "targets";
+/// What each column of the features is lessened and divided by, where they are standardised.
+const FEATURE_MEAN: &str = "feature_mean";
+const FEATURE_DEVIATION: &str = "feature_deviation";
 /// The logits of all nodes, where what was trained is no network.
 const LOGITS: &str = "logits";
 
@@ -80,7 +84,8 @@ impl Finished {
             let logits = Tensor::row(LOGITS, Numbers::F32(snapshot.logits[..].into()));
             return tensor_file::write(path, &KIND, &header, vec![logits]);
         }
-        let mut model = model(dataset, &record.config, record.result.seed)?;
+        let fitted = record.config.features.fit(dataset.features());
+        let mut model = model(dataset, &fitted, &record.config, record.result.seed)?;
         model.set_parameter_values(&snapshot.parameters)?;
         let mut tensors: Vec<Tensor> = model
             .parameters()
@@ -90,6 +95,11 @@ impl Finished {
                 numbers: Numbers::F32(part.values.into()),
             })
             .collect();
+        for (name, numbers) in [(FEATURE_MEAN, fitted.mean()), (FEATURE_DEVIATION, fitted.deviation())] {
+            if !numbers.is_empty() {
+                tensors.push(Tensor::row(name, Numbers::F32(numbers.into())));
+            }
+        }
         let structure = snapshot.structure.as_edges(dataset.graph().nodes())?;
         let SavedStructure { graph, weights, second_weights, .. } = &structure;
         if let Some(graph) = graph {
@@ -105,8 +115,13 @@ impl Finished {
     }
 }
 
-fn model(dataset: &Dataset, config: &RunConfig, seed: u64) -> Result<Model<f32>, TrainError> {
-    let features = config.features.apply(dataset.features())?;
+fn model(
+    dataset: &Dataset,
+    fitted: &Fitted,
+    config: &RunConfig,
+    seed: u64,
+) -> Result<Model<f32>, TrainError> {
+    let features = fitted.apply(dataset.features())?;
     let threads = Threads::new(1)?;
     let outputs = dataset.labels().width();
     Ok(Model::new(Arc::clone(dataset.graph()), features, outputs, config.model(), seed, &threads)?)
@@ -142,7 +157,8 @@ impl SavedModel {
         if let Some(logits) = self.floats(LOGITS, &[nodes * outputs])? {
             return Ok(logits.to_vec());
         }
-        let mut model = model(dataset, &self.header.config, self.header.seed)?;
+        let fitted = self.preparation(dataset.features().cols())?;
+        let mut model = model(dataset, &fitted, &self.header.config, self.header.seed)?;
         let shapes: Vec<(String, [usize; 2])> =
             model.parameters().map(|part| (part.name.to_owned(), [part.rows, part.columns])).collect();
         for (name, shape) in shapes {
@@ -168,6 +184,24 @@ impl SavedModel {
             model.on(Layers([StructureId::FIRST, second]));
         }
         Ok(model.evaluate().all_logits().into_owned())
+    }
+
+    /// What was done to the features that it was trained on, of so many columns; to be done to any that it meets.
+    ///
+    /// # Errors
+    /// Statistics that are missing or of another number of columns.
+    pub fn preparation(&self, columns: usize) -> Result<Fitted, TrainError> {
+        let step = self.header.config.features;
+        let of = |name| {
+            if step != Preparation::Standardise {
+                return Ok(Vec::new());
+            }
+            let numbers = self.floats(name, &[columns])?;
+            numbers
+                .map(<[f32]>::to_vec)
+                .ok_or_else(|| wrong(name, format!("is not there, expected {columns} numbers")))
+        };
+        Fitted::restored(step, columns, of(FEATURE_MEAN)?, of(FEATURE_DEVIATION)?)
     }
 
     fn tensor(&self, name: &str) -> Option<&Tensor> {

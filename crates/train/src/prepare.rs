@@ -6,6 +6,8 @@ use edgepace_graph::bytes::{array, total};
 use edgepace_graph::{DenseFeatures, Features, GraphError, SparseFeatures};
 use serde::{Deserialize, Serialize};
 
+use crate::error::TrainError;
+
 /// What is done to features before training.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -23,8 +25,8 @@ pub enum Preparation {
     Rows,
     /// Each row is divided by its Euclidean length.
     Lengths,
-    /// Each column gets mean 0 and standard deviation 1. Sparse columns are only divided by their root mean square, because a
-    /// shift would fill the matrix.
+    /// Each column gets mean 0 and standard deviation 1, and is 0 where it has no spread. Sparse columns are only divided by their
+    /// root mean square, because a shift would fill the matrix.
     Standardise,
 }
 
@@ -59,18 +61,134 @@ impl Preparation {
         }
     }
 
-    /// The prepared features. Statistics are over all nodes: no label takes part.
+    /// The step with what it takes from these features, to be applied to them and to others. Statistics are over all nodes: no
+    /// label takes part.
+    #[must_use]
+    pub fn fit(self, features: &Features) -> Fitted {
+        match self.resolve(features) {
+            Preparation::Standardise => standardisation(features),
+            step => Fitted { step, columns: features.cols(), mean: Vec::new(), deviation: Vec::new() },
+        }
+    }
+
+    /// The prepared features: fitted on them, and applied to them.
     ///
     /// # Errors
-    /// A result that is not finite, as from numbers near the largest that there are.
-    pub fn apply(self, features: &Arc<Features>) -> Result<Arc<Features>, GraphError> {
-        match self.resolve(features) {
-            Preparation::None | Preparation::Auto => Ok(Arc::clone(features)),
-            Preparation::Rows => divided(features, |row| row.map(f64::abs).sum()).map(Arc::new),
-            Preparation::Lengths => {
-                divided(features, |row| row.map(|x| x * x).sum::<f64>().sqrt()).map(Arc::new)
+    /// As [`Fitted::apply`].
+    pub fn apply(self, features: &Arc<Features>) -> Result<Arc<Features>, TrainError> {
+        self.fit(features).apply(features)
+    }
+}
+
+/// A preparation with what it took from the features that it was fitted on, as means and deviations of their columns. It does
+/// the same to any other features of as many columns: what a model was trained on is what it meets later.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fitted {
+    step: Preparation,
+    columns: usize,
+    /// By column, for `standardise`; all 0 where features are sparse. Otherwise empty.
+    mean: Vec<f32>,
+    /// What is divided by, by column, for `standardise`; 0 for a column without spread. Otherwise empty.
+    deviation: Vec<f32>,
+}
+
+impl Fitted {
+    /// The same again from what [`Fitted::mean`] and [`Fitted::deviation`] gave, as a file keeps them.
+    ///
+    /// # Errors
+    /// `standardise` without a mean and a deviation for each column, or with one that is no deviation, or another step with such.
+    pub fn restored(
+        step: Preparation,
+        columns: usize,
+        mean: Vec<f32>,
+        deviation: Vec<f32>,
+    ) -> Result<Self, TrainError> {
+        let expected = if step == Preparation::Standardise { columns } else { 0 };
+        for (field, numbers) in [("feature means", &mean), ("feature deviations", &deviation)] {
+            if numbers.len() != expected {
+                return Err(TrainError::refused(field, numbers.len().to_string(), expected.to_string()));
             }
-            Preparation::Standardise => standardise(features).map(Arc::new),
+        }
+        let wrong = |&&x: &&f32| !x.is_finite();
+        if let Some(x) = mean.iter().find(wrong) {
+            return Err(TrainError::refused("feature means", x.to_string(), "finite numbers"));
+        }
+        if let Some(x) = deviation.iter().find(|x| wrong(x) || **x < 0.0) {
+            return Err(TrainError::refused(
+                "feature deviations",
+                x.to_string(),
+                "finite numbers, at least 0",
+            ));
+        }
+        Ok(Self { step, columns, mean, deviation })
+    }
+
+    /// The step; never `Auto`.
+    pub fn step(&self) -> Preparation {
+        self.step
+    }
+
+    /// The columns of features that it can be applied to.
+    pub fn columns(&self) -> usize {
+        self.columns
+    }
+
+    /// What is taken from each column; empty where nothing is.
+    pub fn mean(&self) -> &[f32] {
+        &self.mean
+    }
+
+    /// What each column is divided by, 0 meaning that it becomes 0; empty where nothing is.
+    pub fn deviation(&self) -> &[f32] {
+        &self.deviation
+    }
+
+    /// The prepared features.
+    ///
+    /// # Errors
+    /// Features of another number of columns, or a result that is not finite, as from numbers near the largest that there are.
+    pub fn apply(&self, features: &Arc<Features>) -> Result<Arc<Features>, TrainError> {
+        if features.cols() != self.columns {
+            let expected = format!("{}, as in training", self.columns);
+            return Err(TrainError::refused("columns of features", features.cols().to_string(), expected));
+        }
+        let prepared = match self.step {
+            Preparation::None | Preparation::Auto => return Ok(Arc::clone(features)),
+            Preparation::Rows => divided(features, |row| row.map(f64::abs).sum()),
+            Preparation::Lengths => divided(features, |row| row.map(|x| x * x).sum::<f64>().sqrt()),
+            Preparation::Standardise => self.standardised(features),
+        };
+        Ok(Arc::new(prepared?))
+    }
+
+    /// (x − mean) / deviation by column. Where a mean is not 0, what is not stored has a value too.
+    fn standardised(&self, features: &Features) -> Result<Features, GraphError> {
+        let value = |column: usize, x: f32| match f64::from(self.deviation[column]) {
+            0.0 => 0.0,
+            deviation => ((f64::from(x) - f64::from(self.mean[column])) / deviation) as f32,
+        };
+        let (rows, cols) = (features.rows(), features.cols());
+        let shifted = self.mean.iter().any(|&mean| mean != 0.0);
+        match features {
+            Features::Dense(dense) => {
+                let values = dense.values().iter().enumerate().map(|(i, &x)| value(i % cols, x)).collect();
+                Ok(DenseFeatures::new(rows, cols, values)?.into())
+            }
+            Features::Sparse(sparse) if shifted => {
+                let of_zero: Vec<f32> = (0..cols).map(|column| value(column, 0.0)).collect();
+                let mut values = of_zero.repeat(rows);
+                for (row, bounds) in sparse.offsets().windows(2).enumerate() {
+                    for position in bounds[0]..bounds[1] {
+                        let column = sparse.columns()[position] as usize;
+                        values[row * cols + column] = value(column, sparse.values()[position]);
+                    }
+                }
+                Ok(DenseFeatures::new(rows, cols, values)?.into())
+            }
+            Features::Sparse(sparse) => {
+                let cells = sparse.columns().iter().zip(sparse.values());
+                with_values(sparse, cells.map(|(&column, &x)| value(column as usize, x)).collect())
+            }
         }
     }
 }
@@ -105,47 +223,35 @@ fn divided(
     }
 }
 
-/// (x − mean) / standard deviation by column, or x / root mean square where zeros are not stored. A column without spread
-/// becomes 0, or stays when it is sparse.
-fn standardise(features: &Features) -> Result<Features, GraphError> {
+/// Mean and standard deviation of each column, or 0 and the root mean square where zeros are not stored.
+fn standardisation(features: &Features) -> Fitted {
     let cols = features.cols();
     let rows = features.rows().max(1) as f64;
-    match features {
+    let (mut mean, mut square) = (vec![0.0; cols], vec![0.0; cols]);
+    // A mean in single precision is exact for a column of equal numbers, which then has no spread.
+    let rounded = match features {
         Features::Dense(dense) => {
-            let (mut mean, mut square) = (vec![0.0; cols], vec![0.0; cols]);
-            let columns = |row: &[f32], sums: &mut [f64], of: &dyn Fn(usize, f64) -> f64| {
-                for (column, (sum, &x)) in sums.iter_mut().zip(row).enumerate() {
-                    *sum += of(column, f64::from(x)) / rows;
+            let by_row = || dense.values().chunks_exact(cols.max(1));
+            for row in by_row() {
+                mean.iter_mut().zip(row).for_each(|(sum, &x)| *sum += f64::from(x) / rows);
+            }
+            let rounded: Vec<f32> = mean.iter().map(|&mean| mean as f32).collect();
+            for row in by_row() {
+                for ((sum, &x), &mean) in square.iter_mut().zip(row).zip(&rounded) {
+                    *sum += (f64::from(x) - f64::from(mean)).powi(2) / rows;
                 }
-            };
-            for row in dense.values().chunks_exact(cols.max(1)) {
-                columns(row, &mut mean, &|_, x| x);
             }
-            for row in dense.values().chunks_exact(cols.max(1)) {
-                columns(row, &mut square, &|column, x| (x - mean[column]).powi(2));
-            }
-            let scale: Vec<f64> =
-                square.iter().map(|&s| if s > 0.0 { 1.0 / s.sqrt() } else { 0.0 }).collect();
-            let values = dense
-                .values()
-                .iter()
-                .enumerate()
-                .map(|(i, &x)| ((f64::from(x) - mean[i % cols]) * scale[i % cols]) as f32)
-                .collect();
-            Ok(DenseFeatures::new(dense.rows(), cols, values)?.into())
+            rounded
         }
         Features::Sparse(sparse) => {
-            let mut square = vec![0.0; cols];
             for (&column, &x) in sparse.columns().iter().zip(sparse.values()) {
                 square[column as usize] += f64::from(x) * f64::from(x) / rows;
             }
-            let scaled = |(&column, &x): (&u32, &f32)| match square[column as usize] {
-                s if s > 0.0 => (f64::from(x) / f64::sqrt(s)) as f32,
-                _ => x,
-            };
-            with_values(sparse, sparse.columns().iter().zip(sparse.values()).map(scaled).collect())
+            vec![0.0; cols]
         }
-    }
+    };
+    let deviation = square.iter().map(|&square| f64::sqrt(square) as f32).collect();
+    Fitted { step: Preparation::Standardise, columns: cols, mean: rounded, deviation }
 }
 
 fn with_values(sparse: &SparseFeatures, values: Vec<f32>) -> Result<Features, GraphError> {
@@ -185,6 +291,39 @@ mod tests {
     fn standardised_columns_have_mean_zero_and_deviation_one_and_constant_ones_become_zero() {
         let prepared = Preparation::Auto.apply(&dense(2, vec![1.0, 7.0, 3.0, 7.0])).unwrap();
         assert_eq!(prepared, dense(2, vec![-1.0, 0.0, 1.0, 0.0]));
+    }
+
+    #[test]
+    fn what_was_fitted_on_one_matrix_is_done_to_another() {
+        let fitted = Preparation::Standardise.fit(&dense(2, vec![1.0, 7.0, 0.1, 3.0, 7.0, 0.1]));
+        let again = Fitted::restored(fitted.step(), 3, fitted.mean().to_vec(), fitted.deviation().to_vec());
+        assert_eq!(again.unwrap(), fitted);
+        let expected = dense(1, vec![8.0, 0.0, 0.0]);
+        assert_eq!(
+            fitted.apply(&dense(1, vec![10.0, 9.0, 0.2])).unwrap(),
+            expected,
+            "not its own statistics"
+        );
+        let sparse = SparseFeatures::new(1, 3, vec![0, 1], vec![0], vec![10.0]).unwrap();
+        assert_eq!(fitted.apply(&Arc::new(sparse.into())).unwrap(), expected, "however they are stored");
+        let error = fitted.apply(&dense(1, vec![1.0, 2.0])).unwrap_err().to_string();
+        assert!(
+            error.contains("columns of features") && error.contains('2') && error.contains('3'),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn statistics_that_no_features_have_are_refused() {
+        let restored = |step, mean: &[f32], deviation: &[f32]| {
+            Fitted::restored(step, 1, mean.to_vec(), deviation.to_vec()).is_ok()
+        };
+        assert!(restored(Preparation::Standardise, &[1.0], &[0.0]) && restored(Preparation::Rows, &[], &[]));
+        assert!(
+            !restored(Preparation::Standardise, &[], &[1.0]) && !restored(Preparation::Rows, &[1.0], &[1.0])
+        );
+        assert!(!restored(Preparation::Standardise, &[f32::NAN], &[1.0]));
+        assert!(!restored(Preparation::Standardise, &[1.0], &[-1.0]));
     }
 
     #[test]

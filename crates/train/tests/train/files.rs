@@ -5,7 +5,7 @@ use std::sync::Arc;
 use edgepace_graph::{Dataset, Split};
 use edgepace_nn::Threads;
 use edgepace_train::{
-    Finished, Material, Run, RunRecord, SavedModel, Shelf, read_checkpoint, write_checkpoint,
+    Finished, Material, Preparation, Run, RunRecord, SavedModel, Shelf, read_checkpoint, write_checkpoint,
 };
 use safetensors::tensor::{SafeTensors, TensorView, serialize};
 
@@ -91,6 +91,22 @@ fn a_model_file_answers_as_the_run_did() {
             assert!(found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-5), "{}", config.method);
         }
     }
+}
+
+#[test]
+fn a_model_file_keeps_what_was_done_to_the_features_for_others_to_come() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model.safetensors");
+    let (dataset, split) = set();
+    let finished = trained(&(dataset.clone(), split), &config(&[("method", "vanilla")]), 1);
+    finished.write_model(&path, &dataset).unwrap();
+    let kept = SavedModel::open(&path).unwrap().preparation(2).unwrap();
+    assert_eq!(kept, Preparation::Standardise.fit(dataset.features()));
+    let (other, _) = circle("homophily=0.5,nodes=60,edges=300,classes=3,sigma=9", 2);
+    let fitted_anew = Preparation::Standardise.apply(other.features()).unwrap();
+    assert_ne!(kept.apply(other.features()).unwrap(), fitted_anew, "statistics are those of training");
+    let error = SavedModel::open(&path).unwrap().preparation(3).unwrap_err().to_string();
+    assert!(error.contains("feature_mean") && error.contains("[2]") && error.contains("[3]"), "{error}");
 }
 
 /// The file with one tensor of another shape.
