@@ -3,7 +3,7 @@
 use std::io::Cursor;
 use std::path::Path;
 
-use edgepace_graph::Threads;
+use edgepace_graph::{Features, Split, Threads};
 
 use crate::error::io_error;
 use crate::fetch::{Limits, unpack};
@@ -39,6 +39,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "geom_gcn", read: read_geom_gcn, expansion: 64 },
     Target { name: "ogb_csv", read: read_ogb_csv, expansion: PACKED },
     Target { name: "native", read: native, expansion: 32 },
+    Target { name: "native_content", read: native_content, expansion: 32 },
     Target { name: "unpack", read: unpack, expansion: 64 },
     Target { name: "specs", read: specs, expansion: 64 },
     #[cfg(feature = "parquet")]
@@ -124,6 +125,34 @@ fn native(bytes: &[u8]) -> Result<(), DataError> {
     let native = Native::from_bytes(input(), bytes)?;
     native.verify(&Threads::one())?;
     native.dataset()?.checksum();
+    Ok(())
+}
+
+/// A graph file whatever its checksums: what passes the checks of its content can be used in every way.
+fn native_content(bytes: &[u8]) -> Result<(), DataError> {
+    let native = Native::from_bytes_unhashed(input(), bytes)?;
+    native.check_content(&Threads::one())?;
+    let dataset = native.dataset()?;
+    dataset.checksum();
+    let graph = dataset.graph();
+    assert_eq!(graph.targets().len(), graph.edges());
+    assert_eq!(graph.transpose().edges.len(), graph.edges());
+    for (edge, &twin) in graph.twins().unwrap_or_default().iter().enumerate() {
+        assert_eq!(graph.twins().map(|twins| twins[twin as usize] as usize), Some(edge));
+    }
+    if let Features::Sparse(sparse) = &**dataset.features()
+        && sparse.cols() <= bytes.len()
+    {
+        assert_eq!(sparse.transpose().values().len(), sparse.values().len());
+    }
+    for names in [dataset.node_names(), dataset.class_names()].into_iter().flatten() {
+        assert_eq!(names.iter().map(str::len).sum::<usize>(), names.bytes().len());
+    }
+    // What the constructors refuse, the checks refuse.
+    for split in dataset.splits() {
+        let [train, validation, test] = split.sets().map(|(_, ids)| ids.to_vec());
+        assert!(Split::new(split.name(), graph.nodes(), train, validation, test).as_ref() == Ok(split));
+    }
     Ok(())
 }
 

@@ -274,7 +274,7 @@ impl Dataset {
     }
 }
 
-fn check_splits(splits: &[Split], labels: &Labels) -> Result<(), GraphError> {
+pub(crate) fn check_splits(splits: &[Split], labels: &Labels) -> Result<(), GraphError> {
     for (position, split) in splits.iter().enumerate() {
         check_split(split, labels)?;
         if let Some(first) = splits[..position].iter().position(|earlier| earlier.name() == split.name()) {

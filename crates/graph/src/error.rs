@@ -72,6 +72,84 @@ pub enum GraphError {
         previous: usize,
     },
 
+    /// The last offset is not the number of entries.
+    #[error("`offsets` end at {value}, but there are {entries} entries: the last offset is their number")]
+    OffsetsEnd {
+        /// The last offset.
+        value: usize,
+        /// The number of entries.
+        entries: usize,
+    },
+
+    /// A graph that was taken on trust has an edge from a node to itself.
+    #[error(
+        "`sources`[{position}] is node {value}, to which the edge leads: graphs have no edges of that kind"
+    )]
+    SelfLoop {
+        /// The edge id.
+        position: usize,
+        /// The node.
+        value: u32,
+    },
+
+    /// The sources of a node's edges are not strictly ascending in a graph that was taken on trust.
+    #[error(
+        "`sources`[{position}] (an edge to node {target}) is {value}, not above {previous} before it: \
+         the sources of a node's edges ascend, and none is there twice"
+    )]
+    SourcesNotAscending {
+        /// The edge id.
+        position: usize,
+        /// The node that the edge leads to.
+        target: usize,
+        /// The source.
+        value: u32,
+        /// The source before it.
+        previous: u32,
+    },
+
+    /// An edge's twin is not its reverse in a graph that was taken on trust.
+    #[error("`twins`[{position}] is edge {value}, which is not the reverse of edge {position}")]
+    WrongTwin {
+        /// The edge id.
+        position: usize,
+        /// What is said to be its reverse.
+        value: u32,
+    },
+
+    /// A graph that was taken on trust says that it is directed, and has the reverse of every edge.
+    #[error("there are no `twins`, but every edge has its reverse: the graph is undirected and must say so")]
+    TwinsMissing,
+
+    /// A value of an edge column is NaN or infinite.
+    #[error("edge column `{column}`[{position}] is {value}: replace it by a finite number")]
+    EdgeValueNotFinite {
+        /// The column.
+        column: String,
+        /// Position in that column.
+        position: usize,
+        /// The value.
+        value: f32,
+    },
+
+    /// Two edge columns have the same name.
+    #[error("two edge columns are named `{value}`: give each its own name")]
+    RepeatedColumn {
+        /// Their name.
+        value: String,
+    },
+
+    /// A name that was taken on trust is not text.
+    #[error("entry {position} of the {field} {what}")]
+    BadName {
+        /// Whose names: `node names`, `class names`.
+        field: &'static str,
+        /// Which of them.
+        position: usize,
+        /// What is wrong with it.
+        what: &'static str,
+    },
+
     /// A column of a sparse matrix is not below the number of columns.
     #[error(
         "`columns`[{position}] (row {row}) is {value}, but there are {cols} columns: \
@@ -179,6 +257,34 @@ pub enum GraphError {
         position: usize,
         /// The node.
         value: u32,
+    },
+
+    /// The nodes of a set are not ascending in a split that was taken on trust.
+    #[error(
+        "split `{split}`: `{field}`[{position}] is node {value}, below {previous} before it: sort the nodes"
+    )]
+    SplitNotAscending {
+        /// The split's name.
+        split: String,
+        /// The set: `train`, `validation` or `test`.
+        field: &'static str,
+        /// Position in that set.
+        position: usize,
+        /// The node.
+        value: u32,
+        /// The node before it.
+        previous: u32,
+    },
+
+    /// The hash of a split that was taken on trust is not that of its sets.
+    #[error("split `{split}` says that its hash is {found}, but that of its sets is {expected}")]
+    SplitHash {
+        /// The split's name.
+        split: String,
+        /// What it says.
+        found: String,
+        /// What it is.
+        expected: String,
     },
 
     /// A node is in two sets of a split.

@@ -270,7 +270,12 @@ fn check_offsets(rows: usize, offsets: &[usize]) -> Result<(), GraphError> {
     }
 }
 
-fn check_columns(row: usize, cols: usize, start: usize, columns: &[u32]) -> Result<(), GraphError> {
+pub(crate) fn check_columns(
+    row: usize,
+    cols: usize,
+    start: usize,
+    columns: &[u32],
+) -> Result<(), GraphError> {
     for (within, &value) in columns.iter().enumerate() {
         let position = start + within;
         if value as usize >= cols {

@@ -175,7 +175,7 @@ impl Graph {
 /// O(nodes + edges), 4 bytes per edge for the result and 4 per node for the cursors.
 ///
 /// Many edges are first put into buckets by source, so that the cursors that are asked stay in the cache.
-fn find_twins(threads: &Threads, offsets: &[usize], sources: &[u32]) -> Option<Vec<u32>> {
+pub(crate) fn find_twins(threads: &Threads, offsets: &[usize], sources: &[u32]) -> Option<Vec<u32>> {
     match Cut::of(sources.len(), offsets.len() - 1) {
         None => find_twins_plainly(offsets, sources),
         Some(cut) => find_twins_by_bucket(threads, cut, offsets, sources),

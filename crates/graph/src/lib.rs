@@ -32,6 +32,7 @@
 mod buffer;
 mod build;
 pub mod bytes;
+mod check;
 mod dataset;
 mod digest;
 mod error;
@@ -53,6 +54,7 @@ mod traced;
 mod weights;
 
 pub use buffer::{Buffer, Keeper};
+pub use check::check_edge_values;
 pub use dataset::Dataset;
 pub use digest::ContentHasher;
 pub use error::GraphError;

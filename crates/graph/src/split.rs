@@ -99,6 +99,11 @@ impl Split {
     pub fn hash(&self) -> &str {
         &self.hash
     }
+
+    /// The hash that the sets have, for a split that was taken on trust.
+    pub(crate) fn computed_hash(&self) -> String {
+        hash(self.nodes, self.sets().map(|(_, ids)| ids))
+    }
 }
 
 fn hash(nodes: usize, sets: [&[u32]; 3]) -> String {

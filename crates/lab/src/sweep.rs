@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
+use edgepace_data::native::check_unchanged;
 use edgepace_graph::{Dataset, Threads};
 use edgepace_train::{
     CheckedConfig, EdgeTable, Event, Finished, Run, RunRecord, RunSpec, Shelf, TrainError, listed,
@@ -219,6 +220,8 @@ fn work(
     if let Some(history) = &mut history {
         history.sync()?;
     }
+    // A graph that changed under the run makes a record that nobody can repeat.
+    check_unchanged()?;
     let finished = run.finish(&data.judge, stopped)?;
     if let Some(folder) = folder {
         write(folder, &data.dataset, &finished)?;

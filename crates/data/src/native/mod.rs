@@ -22,12 +22,14 @@
 //!
 //! Files are little endian with 64-bit offsets; machines of another kind refuse them.
 
+mod guard;
 mod header;
 mod open;
 mod save;
 
+pub use guard::{check_unchanged, mapped_file_at};
 pub use header::{FeatureInfo, Info, LabelInfo, SplitInfo};
-pub use open::Native;
+pub use open::{Native, READ_WHOLE};
 pub use save::{save, save_with_record};
 
 /// The version that this program writes; it reads this one and those before.

@@ -1,4 +1,5 @@
 use std::fs::File;
+use std::io::Read as _;
 use std::marker::PhantomData;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -16,22 +17,25 @@ use safetensors::Dtype;
 use safetensors::tensor::{Metadata, SafeTensorError, SafeTensors};
 
 use super::VERSION;
+use super::guard::Mapped;
 use super::header::{Digests, FORMAT, HEADER_BLANK, HEADER_KEY, Info, digest, header_digest};
 use crate::error::{format_error, graph_error, io_error};
 use crate::{DataError, Place};
 
 const DAMAGED: &str = "the file is damaged: copy or make it again";
 
-/// A native file, mapped into memory and with its header checked.
+/// Files up to this size, 64 MiB, are read into memory when they are opened; larger ones are mapped.
+pub const READ_WHOLE: u64 = 64 << 20;
+
+/// A native file in memory, read or mapped, with its header checked.
 ///
-/// The file must not be changed while it is open; [`save`](super::save) never changes one, it puts a new file in its
-/// place.
+/// A file of up to [`READ_WHOLE`] bytes is read and then let go: whatever happens to it later changes nothing. A larger one
+/// is mapped, and must not be written to while it is open; [`save`](super::save) never does, it puts a new file in its place.
+/// Those who do are found out by [`check_unchanged`](super::check_unchanged).
 #[derive(Debug)]
 pub struct Native {
     file: PathBuf,
-    map: Arc<Mmap>,
-    /// Whether the map is of the file, and not of memory that holds a copy of it.
-    of_file: bool,
+    memory: Arc<Memory>,
     /// Where the sections start.
     data: usize,
     header: Metadata,
@@ -40,37 +44,53 @@ pub struct Native {
 }
 
 impl Native {
-    /// Opens a native file: maps it and checks version, header and the bounds of every section. The data is not read, so
-    /// that it takes milliseconds at any size; see [`verify`](Native::verify) for the data.
+    /// Opens a native file: reads or maps it, and checks version, header and the bounds of every section. The data of a
+    /// large file is not read, so that it takes milliseconds at any size; see [`verify`](Native::verify) for the data.
     ///
     /// # Errors
     /// A file that cannot be read, is not of this kind, is of a newer version, was cut short or has a damaged header; a
     /// machine that is not little endian with 64 bits.
     pub fn open(path: &Path) -> Result<Native, DataError> {
         check_machine(path)?;
-        let file = File::open(path).map_err(io_error("open", path))?;
-        let length = file.metadata().map_err(io_error("open", path))?.len();
-        check_length(path, length)?;
+        let mut file = File::open(path).map_err(io_error("open", path))?;
+        let data = file.metadata().map_err(io_error("open", path))?;
+        check_length(path, data.len())?;
+        if data.len() <= READ_WHOLE {
+            let mut map = MmapMut::map_anon(data.len() as usize).map_err(io_error("map", path))?;
+            file.read_exact(&mut map).map_err(io_error("read", path))?;
+            return Native::over(path, Memory::of_its_own(path, map)?, true);
+        }
         #[allow(unsafe_code, reason = "there is no other way to map a file")]
         // SAFETY: the map is read only, and every number in it is valid whatever its bits. That nobody changes the file
-        // under us is a condition in the documentation, as for every mapped file.
+        // under us is a condition in the documentation, as for every mapped file, and is checked by the guard.
         let map = unsafe { Mmap::map(&file) }.map_err(io_error("map", path))?;
-        Native::over(path, map, true)
+        let of_file = Some(Mapped::watch(path, file, &data, &map)?);
+        Native::over(path, Memory { map, of_file }, true)
     }
 
     /// A native file that is in memory already.
     pub(crate) fn from_bytes(path: &Path, bytes: &[u8]) -> Result<Native, DataError> {
+        Native::copied(path, bytes, true)
+    }
+
+    /// The same, whatever its checksums: a search for files that lie would never find one that has them right.
+    pub(crate) fn from_bytes_unhashed(path: &Path, bytes: &[u8]) -> Result<Native, DataError> {
+        Native::copied(path, bytes, false)
+    }
+
+    fn copied(path: &Path, bytes: &[u8], hashed: bool) -> Result<Native, DataError> {
         check_machine(path)?;
         check_length(path, bytes.len() as u64)?;
         // Memory of its own, because bytes from anywhere may not be aligned.
         let mut map = MmapMut::map_anon(bytes.len()).map_err(io_error("map", path))?;
         map.copy_from_slice(bytes);
-        Native::over(path, map.make_read_only().map_err(io_error("map", path))?, false)
+        Native::over(path, Memory::of_its_own(path, map)?, hashed)
     }
 
-    fn over(path: &Path, map: Mmap, of_file: bool) -> Result<Native, DataError> {
+    fn over(path: &Path, memory: Memory, hashed: bool) -> Result<Native, DataError> {
+        let map = &memory.map;
         let (length, header) =
-            SafeTensors::read_metadata(&map).map_err(|error| header_error(path, map.len(), &error))?;
+            SafeTensors::read_metadata(map).map_err(|error| header_error(path, map.len(), &error))?;
         let data = 8 + length;
         let none = std::collections::HashMap::new();
         let metadata = header.metadata().as_ref().unwrap_or(&none);
@@ -85,15 +105,16 @@ impl Native {
             return Err(format_error(path, Place::Whole, "a graph file of edgepace", found));
         }
         check_version(path, value("version")?)?;
-        check_header(path, &map[8..data], value(HEADER_KEY)?)?;
+        if hashed {
+            check_header(path, &map[8..data], value(HEADER_KEY)?)?;
+        }
         let parse = |key: &str, error: serde_json::Error| {
             format_error(path, Place::Part(key.to_owned()), "readable metadata", error.to_string())
                 .with_help(DAMAGED)
         };
         let info: Info = serde_json::from_str(value("info")?).map_err(|error| parse("info", error))?;
         let digests = serde_json::from_str(value("sections")?).map_err(|error| parse("sections", error))?;
-        let native =
-            Native { file: path.to_owned(), map: Arc::new(map), of_file, data, header, info, digests };
+        let native = Native { file: path.to_owned(), memory: Arc::new(memory), data, header, info, digests };
         // Joining the parts reads no data, and finds sections that are missing or of the wrong size.
         native.dataset()?;
         Ok(native)
@@ -106,17 +127,56 @@ impl Native {
 
     /// The size of the file in bytes.
     pub fn bytes(&self) -> u64 {
-        self.map.len() as u64
+        self.memory.map.len() as u64
     }
 
-    /// Reads the whole file and compares every section with its digest; the threads share the work.
+    /// Reads the whole file, compares every section with its digest, and checks that what the sections hold is a dataset:
+    /// a file may have right checksums and wrong content. The threads share the work.
     ///
     /// # Errors
-    /// The first section that is damaged.
+    /// The first section that is damaged or holds what no dataset has; a file that was written to since it was opened.
     pub fn verify(&self, threads: &Threads) -> Result<(), DataError> {
+        self.check_digests(threads)?;
+        self.check_content(threads)?;
+        super::check_unchanged()
+    }
+
+    /// As [`verify`](Native::verify), and also compares what the header says about the dataset with the dataset:
+    /// its checksum and its homophily, which nothing but a look at the file depends on.
+    ///
+    /// # Errors
+    /// As [`verify`](Native::verify), or a header that says something else than the data.
+    pub fn verify_header(&self, threads: &Threads) -> Result<(), DataError> {
+        self.verify(threads)?;
+        let wrong = |place: &str, expected: String, found: String| {
+            format_error(&self.file, Place::Part(format!("info.{place}")), expected, found).with_help(DAMAGED)
+        };
+        let (dataset, info) = (self.dataset()?, &self.info);
+        let now = Info::of(&dataset, &info.record);
+        if now.checksum != info.checksum {
+            return Err(wrong("checksum", now.checksum, info.checksum.clone()));
+        }
+        if now.homophily != info.homophily {
+            return Err(wrong("homophily", format!("{:?}", now.homophily), format!("{:?}", info.homophily)));
+        }
+        Ok(())
+    }
+
+    /// Checks that what the sections hold is a dataset.
+    pub(crate) fn check_content(&self, threads: &Threads) -> Result<(), DataError> {
+        let mut names: Vec<&String> = self.info.edge_columns.iter().collect();
+        names.sort();
+        if let Some(pair) = names.windows(2).find(|pair| pair[0] == pair[1]) {
+            let error = GraphError::RepeatedColumn { value: pair[0].clone() };
+            return Err(graph_error(&self.file)(error));
+        }
+        self.dataset()?.check(threads).map_err(graph_error(&self.file))
+    }
+
+    fn check_digests(&self, threads: &Threads) -> Result<(), DataError> {
         for name in self.header.offset_keys() {
             let range = self.header.info(&name).map_or(0..0, |tensor| self.range(tensor.data_offsets));
-            let found = digest(threads, &self.map[range]);
+            let found = digest(threads, &self.memory.map[range]);
             let expected = self.digests.get(&name).map_or("a digest in the header", String::as_str);
             if found != expected {
                 let place = Place::Part(name);
@@ -128,7 +188,7 @@ impl Native {
 
     /// The dataset, whose large parts stay in the file and are read when they are used.
     ///
-    /// It is taken as it is: call [`verify`](Native::verify) first for a file that may have been damaged. Damage makes
+    /// It is taken as it is: call [`verify`](Native::verify) first, unless you wrote the file yourself. Damage makes
     /// wrong answers or panics later on, never undefined behaviour.
     ///
     /// # Errors
@@ -233,11 +293,10 @@ impl Native {
         if tensor.dtype != dtype || found != length {
             return Err(error(format!("{found} of type {}", tensor.dtype)));
         }
-        if bytemuck::try_cast_slice::<u8, T>(&self.map[range.clone()]).is_err() {
+        if bytemuck::try_cast_slice::<u8, T>(&self.memory.map[range.clone()]).is_err() {
             return Err(error("numbers that are not aligned".to_owned()));
         }
-        let section: Section<T> =
-            Section { map: Arc::clone(&self.map), of_file: self.of_file, range, of: PhantomData };
+        let section: Section<T> = Section { memory: Arc::clone(&self.memory), range, of: PhantomData };
         Ok(Buffer::shared(Arc::new(section)))
     }
 
@@ -246,10 +305,23 @@ impl Native {
     }
 }
 
+/// The bytes of a file.
+#[derive(Debug)]
+struct Memory {
+    map: Mmap,
+    /// The file that the map is of; `None` for a copy of it.
+    of_file: Option<Arc<Mapped>>,
+}
+
+impl Memory {
+    fn of_its_own(path: &Path, map: MmapMut) -> Result<Memory, DataError> {
+        Ok(Memory { map: map.make_read_only().map_err(io_error("map", path))?, of_file: None })
+    }
+}
+
 /// Numbers in the map, known to be aligned.
 struct Section<T> {
-    map: Arc<Mmap>,
-    of_file: bool,
+    memory: Arc<Memory>,
     range: Range<usize>,
     of: PhantomData<fn() -> T>,
 }
@@ -258,11 +330,15 @@ impl<T: Pod> Keeper<T> for Section<T> {
     #[cfg(unix)]
     #[allow(unsafe_code, reason = "the advice loses what only memory holds")]
     fn release_memory(&self) {
-        if self.of_file {
+        if self.memory.of_file.is_some() {
             // SAFETY: nothing is written to the map of a file, so what leaves memory is read from the file again. An error
             // means that it stays.
             let _ = unsafe {
-                self.map.unchecked_advise_range(UncheckedAdvice::DontNeed, self.range.start, self.range.len())
+                self.memory.map.unchecked_advise_range(
+                    UncheckedAdvice::DontNeed,
+                    self.range.start,
+                    self.range.len(),
+                )
             };
         }
     }
@@ -270,7 +346,7 @@ impl<T: Pod> Keeper<T> for Section<T> {
 
 impl<T: Pod> AsRef<[T]> for Section<T> {
     fn as_ref(&self) -> &[T] {
-        bytemuck::cast_slice(&self.map[self.range.clone()])
+        bytemuck::cast_slice(&self.memory.map[self.range.clone()])
     }
 }
 
@@ -342,12 +418,42 @@ mod tests {
     use crate::generate::generate;
     use crate::native::save;
 
+    /// A dataset whose file is mapped.
+    fn large() -> Dataset {
+        let name = "blocks:nodes=40000,edges=90000,features=420,seed=1";
+        generate(&Threads::one(), name).unwrap().unwrap()
+    }
+
+    #[test]
+    fn a_mapped_file_that_is_written_to_is_found_out_and_one_that_is_replaced_is_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.graph");
+        let dataset = large();
+        save(&Threads::one(), &dataset, &path).unwrap();
+        let native = Native::open(&path).unwrap();
+        assert!(native.memory.of_file.is_some());
+        native.verify(&Threads::one()).unwrap();
+        // A save puts a new file in the place of the old one, which lives on in the map.
+        save(&Threads::one(), &dataset.clone().renamed("other"), &path).unwrap();
+        native.verify(&Threads::one()).unwrap();
+        let start = native.memory.map.as_ptr() as usize;
+        let name = super::super::mapped_file_at(start).expect("the name of the file");
+        assert!(name.ends_with(b"a.graph"));
+        drop(native);
+        assert_eq!(super::super::mapped_file_at(start), None);
+
+        let native = Native::open(&path).unwrap();
+        let file = File::options().write(true).open(&path).unwrap();
+        file.set_len(native.bytes() - 4096).unwrap();
+        let error = native.memory.of_file.as_ref().unwrap().check().unwrap_err().to_string();
+        assert!(error.contains("a.graph") && error.contains("written to meanwhile"), "{error}");
+    }
+
     #[test]
     fn features_that_rest_come_back_from_a_file_and_stay_in_memory() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.graph");
-        let dataset =
-            generate(&Threads::one(), "blocks:nodes=3000,edges=9000,features=8,seed=1").unwrap().unwrap();
+        let dataset = large();
         save(&Threads::one(), &dataset, &path).unwrap();
         let bytes = std::fs::read(&path).unwrap();
         for native in [Native::open(&path).unwrap(), Native::from_bytes(&path, &bytes).unwrap()] {

@@ -32,7 +32,7 @@ pub(crate) fn of(target: &str) -> Vec<Vec<u8>> {
             b"node_id\tfeature(feature_amount:9)\tlabel\n1\t4,2\t0\n0\t9\t1\n\0node_id\tnode_id\n0\t1\n".to_vec(),
         ],
         "ogb_csv" => tables(),
-        "native" => {
+        "native" | "native_content" => {
             samples::all().iter().map(|dataset| written(|path| save(&Threads::one(), dataset, path).unwrap())).collect()
         }
         "pickle" => {

@@ -65,7 +65,7 @@ pub(crate) fn run(args: &Args, data_folder: &DataFolder) -> Result<ExitCode> {
         Source::File(path) => {
             let native = Native::open(path)?;
             if args.verify {
-                native.verify(&threads)?;
+                native.verify_header(&threads)?;
             }
             of_file(native.info())
         }
