@@ -43,6 +43,7 @@ enum Command {
 
 fn main() -> ExitCode {
     give_memory_back();
+    signals::name_lost_files();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return messages::usage(&error),

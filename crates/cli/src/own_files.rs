@@ -19,7 +19,7 @@ pub(crate) struct OwnFiles {
     /// Table of nodes (CSV, TSV, Parquet)
     #[arg(long, value_name = "FILE")]
     nodes: Option<PathBuf>,
-    /// Features row by node (npy, npz, or a sparse matrix of SciPy) instead of columns of the table
+    /// Features row by node (npy, npz, or a sparse matrix of SciPy), or by id (JSON), instead of columns of the table
     #[arg(long, value_name = "FILE")]
     features: Option<PathBuf>,
     /// Name of the dataset [default: that of the file of edges]
@@ -74,6 +74,7 @@ enum FormatArg {
     Graphml,
     Edgelist,
     Npz,
+    Mat,
 }
 
 impl From<FormatArg> for Format {
@@ -85,6 +86,7 @@ impl From<FormatArg> for Format {
             FormatArg::Graphml => Format::GraphMl,
             FormatArg::Edgelist => Format::EdgeList,
             FormatArg::Npz => Format::Arrays,
+            FormatArg::Mat => Format::Mat,
         }
     }
 }

@@ -1,4 +1,5 @@
-//! SIGINT and SIGTERM: the first asks runs to save and stop, the second ends the program at once.
+//! SIGINT and SIGTERM: the first asks runs to save and stop, the second ends the program at once. SIGBUS: a graph file was
+//! cut short while it was in use.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -36,3 +37,56 @@ impl Signals {
         128 + self.signal.load(Ordering::Relaxed) as u8
     }
 }
+
+/// From now on a SIGBUS in a mapped graph file ends the program as an error does: with a message that names the file, and
+/// exit code 2. Any other goes its way.
+#[cfg(unix)]
+#[allow(unsafe_code, reason = "there is no other way to learn the address of the fault")]
+pub(crate) fn name_lost_files() {
+    use std::sync::OnceLock;
+
+    struct Before(libc::sigaction);
+    // SAFETY: it is written once, and only read afterwards.
+    unsafe impl Send for Before {}
+    unsafe impl Sync for Before {}
+    static BEFORE: OnceLock<Before> = OnceLock::new();
+
+    extern "C" fn tell(signal: libc::c_int, info: *mut libc::siginfo_t, _: *mut libc::c_void) {
+        // SAFETY: the system passes valid information. Nothing here allocates, locks or unwinds: `write`, `sigaction` and
+        // `_exit` may be called from a handler.
+        unsafe {
+            let address = (*info).si_addr() as usize;
+            if let Some(file) = edgepace_data::native::mapped_file_at(address) {
+                let pieces: [&[u8]; 3] =
+                    [b"error: ", file, b" was cut short while it was in use, or cannot be read any more\n"];
+                for piece in pieces {
+                    libc::write(libc::STDERR_FILENO, piece.as_ptr().cast(), piece.len());
+                }
+                libc::_exit(2);
+            }
+            // Not ours: the fault comes again, and meets who was there before.
+            match BEFORE.get() {
+                Some(before) => libc::sigaction(signal, &raw const before.0, std::ptr::null_mut()),
+                None => libc::sigaction(signal, &raw const DEFAULT.0, std::ptr::null_mut()),
+            };
+        }
+    }
+
+    // SAFETY: all zeros is the default action.
+    static DEFAULT: Before = Before(unsafe { std::mem::zeroed() });
+
+    // SAFETY: the action is complete, and its handler does only what a handler may.
+    unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        action.sa_sigaction = tell as *const () as usize;
+        action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
+        libc::sigemptyset(&raw mut action.sa_mask);
+        let mut before: libc::sigaction = std::mem::zeroed();
+        if libc::sigaction(libc::SIGBUS, &raw const action, &raw mut before) == 0 {
+            let _ = BEFORE.set(Before(before));
+        }
+    }
+}
+
+#[cfg(not(unix))]
+pub(crate) fn name_lost_files() {}

@@ -148,7 +148,10 @@ impl DataError {
 /// Names the file in what the system says about it: `.map_err(io_error("read", path))`.
 pub(crate) fn io_error(action: &'static str, file: &Path) -> impl FnOnce(io::Error) -> DataError {
     let file = file.to_owned();
-    move |source| DataError::Io { action, file, source }
+    move |source| match crate::expansion::told(&file, &source) {
+        Some(expanded) => expanded,
+        None => DataError::Io { action, file, source },
+    }
 }
 
 /// Names the file in what a constructor says about its content: `.map_err(graph_error(path))`.

@@ -46,6 +46,9 @@ pub const TARGETS: &[Target] = &[
     // 1032 cells per byte, 4 bytes per cell, 3 times while a vector grows.
     Target { name: "parquet", read: parquet, expansion: 12 * 1032 },
     Target { name: "graphml", read: graphml, expansion: 64 },
+    Target { name: "mat", read: mat, expansion: PACKED },
+    // A list of two bytes is a number of 8, a range of 16 and a node of 4, in vectors that grow.
+    Target { name: "per_node", read: per_node, expansion: 256 },
     Target { name: "edge_list", read: edge_list, expansion: 64 },
     Target { name: "arrays", read: arrays, expansion: 16 * 1032 },
     // A byte of gzip can stand for a thousand bytes of text, and four of those for an edge.
@@ -114,8 +117,9 @@ fn read_geom_gcn(bytes: &[u8]) -> Result<(), DataError> {
 /// A table, gzipped or not, first as numbers and then as labels.
 fn read_ogb_csv(bytes: &[u8]) -> Result<(), DataError> {
     if bytes.starts_with(&[0x1f, 0x8b]) {
-        ogb::matrix(Lines::gz(input(), bytes), None)?;
-        return ogb::node_labels(Lines::gz(input(), bytes), None, None).map(drop);
+        let packed = bytes.len() as u64;
+        ogb::matrix(Lines::gz(input(), bytes, packed), None)?;
+        return ogb::node_labels(Lines::gz(input(), bytes, packed), None, None).map(drop);
     }
     ogb::matrix(Lines::new(input(), bytes), None)?;
     ogb::node_labels(Lines::new(input(), bytes), None, None).map(drop)
@@ -178,6 +182,16 @@ fn parquet(bytes: &[u8]) -> Result<(), DataError> {
 
 fn graphml(bytes: &[u8]) -> Result<(), DataError> {
     import::read_graphml(input(), bytes)
+}
+
+/// A graph, as MATLAB saves it.
+fn mat(bytes: &[u8]) -> Result<(), DataError> {
+    import::read_mat(input(), bytes).map(drop)
+}
+
+/// Features of 100 nodes as JSON.
+fn per_node(bytes: &[u8]) -> Result<(), DataError> {
+    import::per_node::read_bytes(input(), bytes, &import::Ids::Numbers { nodes: 100 }).map(drop)
 }
 
 fn edge_list(bytes: &[u8]) -> Result<(), DataError> {

@@ -29,6 +29,7 @@
 mod cache;
 mod draw;
 mod error;
+mod expansion;
 pub mod export;
 pub mod fetch;
 #[doc(hidden)]
@@ -53,8 +54,9 @@ mod pickles;
 
 pub use cache::{Cache, DATA_VARIABLE};
 pub use error::{DataError, Place};
+pub use expansion::set_max_expansion;
 pub use generate::{Generator, generate};
-pub use load::{Source, load};
+pub use load::{Source, is_graph_file, load};
 pub use native::Native;
 pub use noise::Noise;
 pub use splits::SplitRule;

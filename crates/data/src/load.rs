@@ -6,6 +6,7 @@ use edgepace_graph::{Dataset, Threads};
 
 use crate::error::{format_error, request_error};
 use crate::generate::Generator;
+use crate::import::{Format, Import, import};
 use crate::native::Native;
 use crate::readers::{geom_gcn, gnn_benchmark, heterophilous, ogb, planetoid};
 use crate::registry::{self, Layout, Set};
@@ -18,12 +19,13 @@ pub enum Source {
     Set(&'static Set),
     /// A graph that is made, as `synthetic:homophily=0.3`.
     Generator(Generator),
-    /// A graph file, as `my.graph`.
+    /// A graph file, as `my.graph`, or a file or folder that [`import`](crate::import::import) recognises.
     File(PathBuf),
 }
 
 impl Source {
-    /// What `name` means. A name that ends in `.graph` or has a folder in it is a file.
+    /// What `name` means. A name that ends in `.graph` or another known extension or has a folder in it is a file, and so
+    /// is one that means nothing else and is there.
     ///
     /// # Errors
     /// A name that is none of these, or a generator with settings that it does not have.
@@ -32,11 +34,14 @@ impl Source {
             return Ok(Source::Set(set));
         }
         let path = Path::new(name);
-        if path.extension().is_some_and(|extension| extension == "graph") || path.components().count() > 1 {
+        if is_graph_file(path) || path.components().count() > 1 || Format::of(path).is_ok() {
             return Ok(Source::File(path.to_owned()));
         }
         if let Some(generator) = Generator::parse(name)? {
             return Ok(Source::Generator(generator));
+        }
+        if path.exists() || starts_with_planetoid(name) {
+            return Ok(Source::File(path.to_owned()));
         }
         let expected = "the name of a known set, `synthetic:…`, or a `.graph` file";
         let help = match registry::suggest(name) {
@@ -54,6 +59,7 @@ impl Source {
         match self {
             Source::Set(set) => read(threads, set, cache),
             Source::Generator(generator) => generator.dataset(threads),
+            Source::File(path) if is_import(path) => import(threads, &Import::file(path), &|_, _| {}),
             Source::File(path) => {
                 let native = Native::open(path)?;
                 native.verify(threads)?;
@@ -61,6 +67,27 @@ impl Source {
             }
         }
     }
+}
+
+/// Whether a path is that of a graph file, and not of one that is imported.
+pub fn is_graph_file(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "graph") && !path.is_dir()
+}
+
+/// Whether a path is imported: a folder, a file of another kind, or a name for several files of a folder. Any other file can
+/// only be a graph file.
+fn is_import(path: &Path) -> bool {
+    !is_graph_file(path)
+        && (!path.is_file() || Format::of(path).is_ok() || file_name(path).starts_with("ind."))
+}
+
+/// Whether a name is that of a set in Planetoid's layout, as `ind.cora`.
+fn starts_with_planetoid(name: &str) -> bool {
+    name.starts_with("ind.")
+}
+
+fn file_name(path: &Path) -> std::borrow::Cow<'_, str> {
+    path.file_name().unwrap_or_default().to_string_lossy()
 }
 
 /// The dataset of that name; see [`Source`].

@@ -47,6 +47,10 @@ impl Dataset {
             check_length("class names", names.len(), self.labels().width(), "one name per class")?;
             names.check(threads, "class names")?;
         }
+        if let Some(names) = self.feature_names() {
+            check_length("feature names", names.len(), self.features().cols(), "one name per feature")?;
+            names.check(threads, "feature names")?;
+        }
         Ok(())
     }
 }

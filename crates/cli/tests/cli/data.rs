@@ -2,6 +2,8 @@
 
 use std::fs;
 use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -127,4 +129,38 @@ fn what_cannot_be_had_is_said_with_exit_code_2() {
     fs::write(folder.path().join("empty.csv"), "").expect("a file");
     insta::assert_snapshot!(refused("data import --edges empty.csv -o bad.graph"), @"error: empty.csv has no edges, and no table names nodes: is it the right file?");
     assert!(!folder.path().join("bad.graph").exists(), "nothing half-written");
+}
+
+/// A large graph file is mapped. Who cuts it short while a run is in progress gets an error that names it, and no result;
+/// a small one is read at the beginning, and nobody notices.
+#[test]
+fn a_graph_file_that_is_cut_short_during_a_run_is_named_and_a_small_one_does_not_matter() {
+    for (features, harmed) in [(1700, true), (20, false)] {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let name = format!("blocks:nodes=10000,edges=20000,classes=2,features={features},seed=1");
+        let saved = edgepace_in(folder.path(), ["data", "save", &name, "-o", "big.graph"]);
+        assert_eq!(saved.code, Some(0), "{}", saved.stderr);
+        let line = "train big.graph --method vanilla --epochs 40 --set patience=0 --out run --threads 1";
+        let running = Command::new(env!("CARGO_BIN_EXE_edgepace"))
+            .args(line.split(' '))
+            .current_dir(folder.path())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the program starts");
+        let history = folder.path().join("run/seed-0/history.jsonl");
+        for _ in 0..6000 {
+            if fs::metadata(&history).is_ok_and(|file| file.len() > 0) {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        let file =
+            fs::OpenOptions::new().write(true).open(folder.path().join("big.graph")).expect("the file");
+        file.set_len(4096).expect("a file that can be cut");
+        let run = Run::from(running.wait_with_output().expect("an end"));
+        assert_eq!(run.code, Some(if harmed { 2 } else { 0 }), "{}{}", run.stdout, run.stderr);
+        assert_eq!(run.stderr.contains("big.graph"), harmed, "{}", run.stderr);
+        assert_eq!(folder.path().join("run/seed-0/record.json").exists(), !harmed);
+    }
 }

@@ -4,8 +4,8 @@
 //! | --- | --- |
 //! | `edge_index` or `edges` | 2 × E or E × 2: sources and targets |
 //! | `edge_weight`, `edge_NAME` | E numbers each |
-//! | `x` or `features` | N × F numbers; or sparse by rows: `x_shape`, `x_indptr`, `x_indices`, `x_data` |
-//! | `y` or `labels` | N classes, negative or NaN where there is none; or N × L of 0 and 1 |
+//! | `x`, `features` or `node_features` | N × F numbers; or sparse by rows: `x_shape`, `x_indptr`, `x_indices`, `x_data` |
+//! | `y`, `labels` or `node_labels` | N classes, negative or NaN where there is none; or N × L of 0 and 1 |
 //! | `train_mask`, `val_mask`, `test_mask` | N, or N × S for several splits, of 0 and 1 |
 //! | `classes`, `directed`, `split_names`, `node_names`, `class_names`, `feature_names`, `encoding` | what the others leave open |
 
@@ -74,19 +74,27 @@ fn read_npz<R: Read + Seek>(
     if npz.has("format") && npz.has("shape") {
         return adjacency(threads, npz, size, name, request);
     }
-    let first = |npz: &Npz<R>, keys: [&'static str; 2]| keys.into_iter().find(|key| npz.has(key));
-    let Some(key) = first(npz, [KEYS.edges, "edges"]) else {
-        let expected = "an array `edge_index` or `edges`, or a sparse matrix of SciPy";
-        return Err(format_error(npz.file(), Place::Whole, expected, "neither"));
+    let first = |npz: &Npz<R>, keys: &[&'static str]| keys.iter().copied().find(|key| npz.has(key));
+    let Some(key) = first(npz, &[KEYS.edges, "edges"]) else {
+        let expected = "a graph: `edge_index` or `edges` (2 × E or E × 2), `adj_indptr`, `adj_indices`, `adj_data` and \
+             `adj_shape`, or a square sparse matrix as scipy.sparse.save_npz writes it";
+        let (file, found) = (npz.file().to_owned(), npz.summary());
+        return Err(format_error(&file, Place::Whole, expected, found).with_help(
+            "save the edges under one of these names; features may be `x` or `features`, labels `y` or `labels`; \
+             for a file that only ends in .npz, `--edges-format` says what it is",
+        ));
     };
     let (sources, targets) = ends(npz, key)?;
     let sparse = format!("{}_", KEYS.features);
     let features = if npz.has(&format!("{sparse}indptr")) {
         Some(features::sparse(npz, &sparse, size)?)
     } else {
-        first(npz, [KEYS.features, "features"]).map(|key| features::dense(npz, key, size)).transpose()?
+        first(npz, &[KEYS.features, "features", "node_features"])
+            .map(|key| features::dense(npz, key, size))
+            .transpose()?
     };
-    let labels = first(npz, [KEYS.labels, "labels"]).map(|key| labels(npz, key)).transpose()?;
+    let labels =
+        first(npz, &[KEYS.labels, "labels", "node_labels"]).map(|key| labels(npz, key)).transpose()?;
     let largest = sources.iter().chain(&targets).max().map_or(0, |&id| id as usize + 1);
     let known = features.as_ref().map(edgepace_graph::Features::rows).or(labels.as_ref().map(Labels::nodes));
     let nodes = match known {

@@ -31,6 +31,7 @@ use self::quoted::{BadQuotes, Record, Records};
 use super::edges::EdgeTable;
 use super::ids::{Hasher, Ids, NODE_LIMIT, Named, names_or_numbers, number_or_name, parse_number};
 use crate::error::io_error;
+use crate::expansion::Limited;
 use crate::{DataError, Place};
 
 /// How much of a file a thread works on at a time, in bytes.
@@ -306,8 +307,12 @@ impl Reader<'_> {
             raw.by_ref().take(2).read_to_end(&mut magic)?;
             let compressed = magic == [0x1f, 0x8b];
             let raw = Cursor::new(magic).chain(raw);
-            let mut text: Box<dyn Read + Send + '_> =
-                if compressed { Box::new(MultiGzDecoder::new(BufReader::new(raw))) } else { Box::new(raw) };
+            let mut text: Box<dyn Read + Send + '_> = if compressed {
+                let packed = std::fs::metadata(self.file).map_or(0, |data| data.len());
+                Box::new(Limited::new(MultiGzDecoder::new(BufReader::new(raw)), packed))
+            } else {
+                Box::new(raw)
+            };
             io::copy(&mut text.by_ref().take(start), &mut io::sink())?;
             Ok(text)
         };

@@ -7,6 +7,10 @@
 //! | [`GraphMl`](Format::GraphMl) | `.graphml`, `.xml` | nodes and edges, as NetworkX writes them |
 //! | [`EdgeList`](Format::EdgeList) | `.edgelist`, `.edges`, `.txt` | edges, as NetworkX writes them |
 //! | [`Arrays`](Format::Arrays) | `.npz` | everything as arrays, or an adjacency matrix of SciPy |
+//! | [`Mat`](Format::Mat) | `.mat` | an adjacency matrix with features and labels, as MATLAB and SciPy write it |
+//!
+//! Files and folders in the layouts that people pass around (gnn-benchmark, heterophilous, Planetoid, Geom-GCN, OGB, MUSAE,
+//! our own export) are recognised as they are, wherever edges are asked for.
 //!
 //! A table of nodes has one row per node and names its columns. `id` (or the row's number) is what edges call the node;
 //! `label` its class, `split` or `split:NAME` its set, `name` its name; every other column whose first cell is a number
@@ -22,30 +26,35 @@ mod edges;
 mod features;
 mod graphml;
 mod ids;
+mod mat;
 mod nodes;
 #[cfg(feature = "parquet")]
 mod pages;
 #[cfg(feature = "parquet")]
 mod parquet;
+pub(crate) mod per_node;
 mod sidecar;
 mod table;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use edgepace_graph::{Classes, Dataset, Features, Graph, Names, Threads, UNLABELLED};
+use edgepace_graph::{Classes, Dataset, Features, Graph, Names, Threads, UNLABELLED, check_edge_values};
 use serde::{Deserialize, Serialize};
 
 use self::delimited::{Column, Delimited, read_edges};
 use self::edges::EdgeTable;
-use self::ids::Ids;
 use self::nodes::NodeTable;
 use crate::DataError;
 use crate::error::{graph_error, request_error};
+use crate::readers::recognise::{Layout, recognise};
+use crate::readers::{geom_gcn, gnn_benchmark, heterophilous, ogb, planetoid};
 
 pub(crate) use self::arrays::{KEYS, read_bytes as read_arrays};
 pub(crate) use self::edge_list::read_bytes as read_edge_list;
 pub(crate) use self::graphml::read_bytes as read_graphml;
+pub(crate) use self::ids::Ids;
+pub(crate) use self::mat::read_bytes as read_mat;
 pub(crate) use self::nodes::{LABEL_PREFIX, SPLIT_PREFIX};
 #[cfg(feature = "parquet")]
 pub(crate) use self::parquet::read_bytes as read_parquet;
@@ -71,6 +80,8 @@ pub enum Format {
     EdgeList,
     /// An npz file of arrays.
     Arrays,
+    /// MATLAB's variables, version 5, with an adjacency matrix.
+    Mat,
 }
 
 impl Format {
@@ -88,11 +99,14 @@ impl Format {
             "graphml" | "xml" => Ok(Format::GraphMl),
             "edgelist" | "edges" | "txt" => Ok(Format::EdgeList),
             "npz" => Ok(Format::Arrays),
+            "mat" => Ok(Format::Mat),
             _ => {
-                let legal = "csv, csv.gz, tsv, tsv.gz, parquet, pq, graphml, xml, edgelist, edges, txt, npz";
+                let legal =
+                    "csv, csv.gz, tsv, tsv.gz, parquet, pq, graphml, xml, edgelist, edges, txt, npz, mat";
                 let expected = format!("a file with one of the extensions {legal}");
-                Err(request_error("file", file.display().to_string(), expected)
-                    .with_help("rename it, or say what format it has"))
+                Err(request_error("file", file.display().to_string(), expected).with_help(
+                    "rename it, or say what format it has with `--edges-format` (`--nodes-format`)",
+                ))
             }
         }
     }
@@ -224,7 +238,22 @@ pub(crate) struct Parts {
 /// Files that cannot be read or hold something else than their format promises, with file, line and column; a format
 /// that is not known.
 pub fn import(threads: &Threads, request: &Import, progress: Progress<'_>) -> Result<Dataset, DataError> {
-    let format = request.edges_format.map_or_else(|| Format::of(&request.edges), Ok)?;
+    let layout = recognise(&request.edges, request.edges_format)?;
+    if let Layout::Tables(tables) = layout {
+        return import(threads, &with_requests(*tables, request)?, progress);
+    }
+    let Layout::Edges(file, format) = layout else {
+        return replace_features(published(threads, &layout, request)?, request);
+    };
+    let request = &Import { edges: file, ..request.clone() };
+    let request = match &request.features {
+        Some(features) if per_node::is_json(features) => &per_node::completed(request)?,
+        _ => request,
+    };
+    if format == Format::Mat {
+        refuse_nodes(request, "a MATLAB file")?;
+        return replace_features(with_some_features(mat::read(threads, &request.edges, request)?)?, request);
+    }
     if format == Format::Arrays {
         let dataset = arrays::read(threads, &request.edges, request)?;
         return replace_features(dataset, request);
@@ -232,6 +261,81 @@ pub fn import(threads: &Threads, request: &Import, progress: Progress<'_>) -> Re
     let nodes = request.nodes.as_deref().map(|file| read_nodes(file, request)).transpose()?;
     let parts = read_edge_file(threads, format, nodes, request, progress)?;
     join(threads, parts, request)
+}
+
+/// A dataset in one of the layouts that say all themselves.
+fn published(threads: &Threads, layout: &Layout, request: &Import) -> Result<Dataset, DataError> {
+    let (what, dataset) = match layout {
+        Layout::GnnBenchmark(file) => {
+            ("the gnn-benchmark layout", gnn_benchmark::read(threads, file, &stem(file)))
+        }
+        Layout::Heterophilous(file) => {
+            ("the heterophilous layout", heterophilous::read(threads, file, &stem(file)))
+        }
+        Layout::Planetoid { folder, set } => ("Planetoid's layout", planetoid::read(threads, folder, set)),
+        Layout::GeomGcn(folder) => {
+            ("Geom-GCN's layout", geom_gcn::read_set(threads, folder, &folder_name(folder)))
+        }
+        Layout::Ogb(folder) => ("OGB's layout", ogb::read(threads, folder, &folder_name(folder))),
+        Layout::Edges(..) | Layout::Tables(_) => {
+            return Err(request_error(
+                "edges",
+                request.edges.display(),
+                "a file or folder that says all itself",
+            ));
+        }
+    };
+    refuse_nodes(request, what)?;
+    if request.directed == Some(true) {
+        let expected = format!("nothing: {what} is read as its makers' loaders do, in both directions");
+        return Err(request_error("directed", "true", expected));
+    }
+    let dataset = with_some_features(dataset?)?;
+    Ok(match &request.name {
+        Some(name) => dataset.renamed(name),
+        None => dataset,
+    })
+}
+
+/// Until a model can do without, nodes that have no features get one.
+fn with_some_features(dataset: Dataset) -> Result<Dataset, DataError> {
+    if dataset.features().cols() > 0 {
+        return Ok(dataset);
+    }
+    let features = features::degrees(dataset.graph())?;
+    Ok(dataset.with_features(features)?)
+}
+
+fn refuse_nodes(request: &Import, what: &str) -> Result<(), DataError> {
+    match &request.nodes {
+        None => Ok(()),
+        Some(file) => {
+            let expected =
+                format!("none: {} is in {what}, which holds the nodes itself", request.edges.display());
+            Err(request_error("nodes", file.display(), expected))
+        }
+    }
+}
+
+/// Tables that were recognised together, with what was asked for beside them.
+fn with_requests(tables: Import, request: &Import) -> Result<Import, DataError> {
+    let folder = format!("a folder with {}", tables.edges.display());
+    if tables.nodes.is_some() {
+        refuse_nodes(request, &folder)?;
+    }
+    Ok(Import {
+        nodes: tables.nodes.or_else(|| request.nodes.clone()),
+        features: request.features.clone().or(tables.features),
+        directed: request.directed.or(tables.directed),
+        name: request.name.clone().or(tables.name),
+        ..tables
+    })
+}
+
+/// The name of a folder, for the dataset in it.
+fn folder_name(folder: &Path) -> String {
+    let path = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
+    path.file_name().map_or_else(|| "graph".to_owned(), |name| name.to_string_lossy().into_owned())
 }
 
 /// Edges as delimited text, read in blocks of so many bytes and thrown away.
@@ -248,7 +352,7 @@ fn read_nodes(file: &Path, request: &Import) -> Result<NodeTable, DataError> {
         Format::Parquet => parquet::read_nodes(file, &request.columns),
         #[cfg(not(feature = "parquet"))]
         Format::Parquet => Err(without_parquet(file)),
-        Format::GraphMl | Format::EdgeList | Format::Arrays => {
+        Format::GraphMl | Format::EdgeList | Format::Arrays | Format::Mat => {
             Err(request_error("nodes", file.display().to_string(), "a table of nodes: CSV, TSV or Parquet"))
         }
     }
@@ -282,7 +386,9 @@ fn read_edge_file(
             return Err(request_error("nodes", found, "none: GraphML holds the nodes itself"));
         }
         Format::GraphMl => return graphml::read(file, columns),
-        Format::Arrays => return Err(request_error("edges", file.display().to_string(), "a file of edges")),
+        Format::Arrays | Format::Mat => {
+            return Err(request_error("edges", file.display().to_string(), "a file of edges"));
+        }
     };
     Ok(Parts { edges, values, nodes, directed: None })
 }
@@ -333,6 +439,10 @@ fn join(threads: &Threads, parts: Parts, request: &Import) -> Result<Dataset, Da
     let (graph, columns) =
         graph(threads, count, &edges.sources, &edges.targets, directed, columns).map_err(wrong)?;
     drop((edges.sources, edges.targets));
+    let listed = match &request.features {
+        Some(file) if per_node::is_json(file) => Some(per_node::read(file, &edges.ids)?),
+        _ => None,
+    };
     let names = edges.ids.into_names();
     let name = request.name.clone().unwrap_or_else(|| stem(&request.edges));
     let mut dataset = if let Some(nodes) = nodes {
@@ -355,7 +465,10 @@ fn join(threads: &Threads, parts: Parts, request: &Import) -> Result<Dataset, Da
     for (name, values) in columns {
         dataset = dataset.with_edge_column(name, values)?;
     }
-    dataset = replace_features(dataset, request)?;
+    dataset = match listed {
+        Some(features) => dataset.with_features(features)?,
+        None => replace_features(dataset, request)?,
+    };
     if let Some(names) = &request.columns.feature_names {
         let file = request.nodes.as_ref().unwrap_or(&request.edges);
         dataset = dataset.with_feature_names(Names::new(names)).map_err(graph_error(file))?;
@@ -368,6 +481,10 @@ fn join(threads: &Threads, parts: Parts, request: &Import) -> Result<Dataset, Da
 
 fn replace_features(dataset: Dataset, request: &Import) -> Result<Dataset, DataError> {
     let Some(file) = &request.features else { return Ok(dataset) };
+    if per_node::is_json(file) {
+        let features = per_node::read(file, &Ids::Numbers { nodes: dataset.graph().nodes() })?;
+        return Ok(dataset.with_features(features)?);
+    }
     let features: Features = features::features_from_file(file)?;
     dataset.with_features(features).map_err(graph_error(file))
 }
@@ -384,6 +501,9 @@ fn graph(
     directed: bool,
     columns: EdgeValues,
 ) -> Result<(Graph, EdgeValues), edgepace_graph::GraphError> {
+    for (name, values) in &columns {
+        check_edge_values(threads, name, values)?;
+    }
     if columns.is_empty() {
         let build = if directed { Graph::from_edges_on } else { Graph::undirected_on };
         return Ok((build(threads, nodes, sources, targets)?, columns));

@@ -9,6 +9,7 @@ use flate2::read::MultiGzDecoder;
 use super::Columns;
 use super::nodes::{Cell, NodeTable, NodesBuilder};
 use crate::error::{excerpt, format_error, io_error};
+use crate::expansion::Limited;
 use crate::{DataError, Place};
 
 /// Reads a table of nodes whose first line names its columns.
@@ -16,7 +17,8 @@ pub(crate) fn read(file: &Path, delimiter: u8, columns: &Columns) -> Result<Node
     let data = File::open(file).map_err(io_error("read", file))?;
     let gz = file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"));
     if gz {
-        read_from(file, MultiGzDecoder::new(data), delimiter, columns)
+        let packed = data.metadata().map_err(io_error("read", file))?.len();
+        read_from(file, Limited::new(MultiGzDecoder::new(data), packed), delimiter, columns)
     } else {
         read_from(file, data, delimiter, columns)
     }

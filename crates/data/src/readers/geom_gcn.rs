@@ -11,7 +11,7 @@
 mod tests;
 
 use std::io::BufRead;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use edgepace_graph::{Classes, Dataset, Features, Graph, Labels, Split, Threads};
 
@@ -21,9 +21,12 @@ use super::text::{Line, Lines};
 use crate::DataError;
 use crate::error::{Place, format_error, graph_error};
 
-/// The set whose features are lists of columns.
+/// Geom-GCN's name for Actor.
 const FILM: &str = "film";
-const SPLITS: usize = 10;
+/// The folder of the sets, and the files of a set.
+pub(crate) const SETS: &str = "new_data";
+pub(crate) const NODES: &str = "out1_node_feature_label.txt";
+pub(crate) const EDGES: &str = "out1_graph_edges.txt";
 
 /// How a line tells its features.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -38,8 +41,12 @@ pub(crate) enum Style {
 /// its splits are called `geom:0` to `geom:9`.
 pub(crate) fn read(threads: &Threads, folder: &Path, set: &str) -> Result<Dataset, DataError> {
     let files = if set == "actor" { FILM } else { set };
-    let own = folder.join("new_data").join(files);
-    let nodes_file = own.join("out1_node_feature_label.txt");
+    read_set(threads, &folder.join(SETS).join(files), set)
+}
+
+/// Reads the set in that folder. Its splits lie in it, in `splits` beside it or beside the folder that it is in.
+pub(crate) fn read_set(threads: &Threads, own: &Path, set: &str) -> Result<Dataset, DataError> {
+    let nodes_file = own.join(NODES);
     if !nodes_file.exists() {
         return Err(format_error(
             &nodes_file,
@@ -49,16 +56,34 @@ pub(crate) fn read(threads: &Threads, folder: &Path, set: &str) -> Result<Datase
         )
         .with_help("fetch it again, or use the npz files of the heterophilous layout"));
     }
-    let style = if files == FILM { Style::Columns } else { Style::Values };
+    let announced = Lines::open(&nodes_file)?.next()?.and_then(|header| announced_column(header.text));
+    let style = if announced.is_some() { Style::Columns } else { Style::Values };
     let (features, labels) = read_nodes(Lines::open(&nodes_file)?, style)?;
     let nodes = labels.nodes();
-    let graph = read_edges(threads, Lines::open(&own.join("out1_graph_edges.txt"))?, nodes)?;
-    let split = |number| {
-        let file = folder.join("splits").join(format!("{files}_split_0.6_0.2_{number}.npz"));
-        read_split(&file, format!("geom:{number}"), nodes)
+    let graph = read_edges(threads, Lines::open(&own.join(EDGES))?, nodes)?;
+    let splits = match splits_of(own) {
+        None => Vec::new(),
+        Some(first) => {
+            let split = |number| {
+                let file = first.with_file_name(split_file(own, number));
+                (number == 0 || file.exists()).then(|| read_split(&file, format!("geom:{number}"), nodes))
+            };
+            (0..).map_while(split).collect::<Result<_, _>>()?
+        }
     };
-    let splits = (0..SPLITS).map(split).collect::<Result<_, _>>()?;
-    Dataset::new(set, graph, features, Labels::from(labels), splits).map_err(graph_error(&own))
+    Dataset::new(set, graph, features, Labels::from(labels), splits).map_err(graph_error(own))
+}
+
+/// The file of the first split, wherever it is.
+fn splits_of(own: &Path) -> Option<PathBuf> {
+    let own = std::path::absolute(own).ok()?;
+    let beside = [Some(own.as_path()), own.parent(), own.parent().and_then(Path::parent)];
+    let folders = beside.into_iter().flatten().flat_map(|folder| [folder.to_owned(), folder.join("splits")]);
+    folders.map(|folder| folder.join(split_file(&own, 0))).find(|file| file.is_file())
+}
+
+fn split_file(own: &Path, number: usize) -> String {
+    format!("{}_split_0.6_0.2_{number}.npz", own.file_name().unwrap_or_default().to_string_lossy())
 }
 
 /// Features and classes from the lines of a node file.

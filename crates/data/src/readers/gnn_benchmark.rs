@@ -5,7 +5,8 @@
 //! has one class per node, `node_names` and `class_names` may be there.
 //!
 //! As PyTorch Geometric's loader does it: the stored pattern of the adjacency matrix gives the edges, which are made
-//! symmetric and lose self-loops and repeats; attributes above 0 become 1. There are no splits inside.
+//! symmetric and lose self-loops and repeats; attributes above 0 become 1. There are no splits inside. Files of one's own may
+//! have no labels or no attributes; entries of the adjacency matrix that are not all 1 become the edge column `weight`.
 
 #[cfg(test)]
 mod tests;
@@ -13,7 +14,7 @@ mod tests;
 use std::io::{Read, Seek};
 use std::path::Path;
 
-use edgepace_graph::{Dataset, Graph, Threads};
+use edgepace_graph::{Classes, Dataset, DenseFeatures, Graph, Threads, UNLABELLED, check_edge_values};
 
 use super::npz::{Compressed, Npz};
 use super::parts::classes;
@@ -36,11 +37,16 @@ pub(crate) fn read_from<R: Read + Seek>(
     name: &str,
 ) -> Result<Dataset, DataError> {
     let file = npz.file().to_owned();
-    let labels = classes(&file, "labels", npz.ids("labels", &[None])?.values)?;
-    let nodes = labels.nodes();
-
     let prefix = prefix(npz, ADJACENCY);
     let shape = format!("{prefix}shape");
+    let labels = if npz.has("labels") {
+        classes(&file, "labels", npz.ids("labels", &[None])?.values)?
+    } else {
+        // One row per node; the offsets are there, byte for byte.
+        let rows = npz.shape(&format!("{prefix}indptr"))?.first().map_or(0, |rows| rows.saturating_sub(1));
+        Classes::new(0, vec![UNLABELLED; rows]).map_err(graph_error(&file))?
+    };
+    let nodes = labels.nodes();
     let sides = npz.counts(&shape, &[Some(2)])?.values;
     if sides != [nodes, nodes] {
         return Err(npz.wrong(
@@ -49,16 +55,19 @@ pub(crate) fn read_from<R: Read + Seek>(
             format!("{sides:?}"),
         ));
     }
-    let adjacency = Compressed::read(npz, prefix, nodes, nodes)?;
-    let graph = Graph::undirected_on(threads, nodes, &adjacency.lines(), &adjacency.indices)
-        .map_err(graph_error(&file))?;
-    drop(adjacency);
-
-    let features = read_attributes(npz, nodes)?;
+    let (graph, weights) = read_adjacency(threads, npz, prefix, nodes)?;
+    let features = if npz.has(&format!("{}indptr", self::prefix(npz, ATTRIBUTES))) {
+        read_attributes(npz, nodes)?
+    } else {
+        DenseFeatures::new(nodes, 0, Vec::new()).map_err(graph_error(&file))?.into()
+    };
     let (node_names, class_names) =
         (npz.strings("node_names", &[Some(nodes)])?, npz.strings("class_names", &[Some(labels.width())])?);
     let labels = edgepace_graph::Labels::from(labels);
     let mut dataset = Dataset::new(name, graph, features, labels, Vec::new()).map_err(graph_error(&file))?;
+    if let Some(weights) = weights {
+        dataset = dataset.with_edge_column(Dataset::WEIGHT, weights).map_err(graph_error(&file))?;
+    }
     if let Some(names) = node_names {
         dataset = dataset.with_node_names(names).map_err(graph_error(&file))?;
     }
@@ -66,6 +75,28 @@ pub(crate) fn read_from<R: Read + Seek>(
         dataset = dataset.with_class_names(names).map_err(graph_error(&file))?;
     }
     Ok(dataset)
+}
+
+/// The graph and, where one is not 1, the weights of its edges.
+fn read_adjacency<R: Read + Seek>(
+    threads: &Threads,
+    npz: &mut Npz<R>,
+    prefix: &str,
+    nodes: usize,
+) -> Result<(Graph, Option<Vec<f32>>), DataError> {
+    let adjacency = Compressed::read(npz, prefix, nodes, nodes)?;
+    let (sources, targets) = (adjacency.lines(), adjacency.indices);
+    let data = format!("{prefix}data");
+    let weights = if npz.has(&data) { npz.floats(&data, &[Some(targets.len())])?.values } else { Vec::new() };
+    if weights.iter().all(|&weight| weight == 1.0) {
+        let graph = Graph::undirected_on(threads, nodes, &sources, &targets);
+        return Ok((graph.map_err(graph_error(npz.file()))?, None));
+    }
+    let traced = Graph::undirected_traced_on(threads, nodes, &sources, &targets);
+    let traced = traced.map_err(graph_error(npz.file()))?;
+    check_edge_values(threads, Dataset::WEIGHT, &weights).map_err(graph_error(npz.file()))?;
+    let weights = traced.carry(&weights).map_err(graph_error(npz.file()))?;
+    Ok((traced.into_graph(), Some(weights)))
 }
 
 fn read_attributes<R: Read + Seek>(

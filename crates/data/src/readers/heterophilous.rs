@@ -39,7 +39,9 @@ pub(crate) fn read_from<R: Read + Seek>(
 
     let values = npz.floats("node_features", &[Some(nodes), None])?;
     let features = compact(nodes, values.shape[1], values.values).map_err(graph_error(&file))?;
-    let splits = read_splits(npz, nodes)?;
+    // Files of one's own may leave them out, all together.
+    let masks = ["train_masks", "val_masks", "test_masks"];
+    let splits = if masks.iter().any(|key| npz.has(key)) { read_splits(npz, nodes)? } else { Vec::new() };
     Dataset::new(name, graph, features, Labels::from(labels), splits).map_err(graph_error(&file))
 }
 

@@ -19,6 +19,7 @@ use zip::result::ZipError;
 use self::npy::{At, Stored};
 use crate::DataError;
 use crate::error::{Place, format_error, io_error};
+use crate::expansion;
 
 pub(crate) use self::matrix::{Compressed, features_of};
 pub(crate) use self::npy::Array;
@@ -28,6 +29,10 @@ pub(crate) const ONLY: &str = "array";
 /// The most bytes that deflate can make of one byte.
 pub(crate) const DEFLATE_LIMIT: u64 = 1032;
 
+/// How many arrays a message lists, and how much of their names.
+const MOST_SHOWN: usize = 12;
+const LONGEST_SHOWN: usize = 40;
+
 /// The size that an array must have, dimension by dimension; `None` allows any.
 pub(crate) type Dims<'a> = &'a [Option<usize>];
 
@@ -36,6 +41,8 @@ pub(crate) struct Npz<R> {
     file: PathBuf,
     /// Bytes of the whole file.
     size: u64,
+    /// Bytes of the arrays that were read so far.
+    unpacked: u64,
     content: Content<R>,
 }
 
@@ -83,7 +90,7 @@ impl<R: Read + Seek> Npz<R> {
                 }
             })?)
         };
-        Ok(Npz { file: file.to_owned(), size, content })
+        Ok(Npz { file: file.to_owned(), size, unpacked: 0, content })
     }
 
     /// The file, for messages.
@@ -112,7 +119,25 @@ impl<R: Read + Seek> Npz<R> {
 
     /// The shape of an array.
     pub(crate) fn shape(&mut self, key: &str) -> Result<Vec<usize>, DataError> {
-        self.with(key, |stored| Ok(stored.shape().to_vec()))
+        self.open_array(key, |stored, _| Ok(stored.shape().to_vec()))
+    }
+
+    /// All arrays with their shapes and types, for a message.
+    pub(crate) fn summary(&mut self) -> String {
+        let mut names = self.names();
+        names.sort();
+        if names.is_empty() {
+            return "no arrays".to_owned();
+        }
+        let shown = names.iter().take(MOST_SHOWN).map(|name| {
+            let what = self.open_array(name, |stored, _| Ok(stored.summary()));
+            let name: String = name.escape_debug().take(LONGEST_SHOWN).collect();
+            format!("`{name}` ({})", what.unwrap_or_else(|_| "unreadable".to_owned()))
+        });
+        let shown: Vec<String> = shown.collect();
+        let more = names.len().saturating_sub(MOST_SHOWN);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        format!("the arrays {}{more}", shown.join(", "))
     }
 
     /// Whole numbers that name nodes, columns or classes.
@@ -190,16 +215,36 @@ impl<R: Read + Seek> Npz<R> {
         At { file: &self.file, key }.wrong(expected, found)
     }
 
+    /// Reads the values of an array, which count towards what the file may unpack to.
     fn with<T>(
         &mut self,
         key: &str,
         read: impl FnOnce(Stored<'_, &mut dyn Read>) -> Result<T, DataError>,
     ) -> Result<T, DataError> {
+        let (before, packed, file) = (self.unpacked, self.size, self.file.clone());
+        let (value, size) = self.open_array(key, |stored, size| {
+            let all = before.saturating_add(size);
+            if all > expansion::limit(packed) {
+                let key = key.chars().take(LONGEST_SHOWN).collect();
+                return Err(expansion::refusal(&file, Place::Part(key), packed));
+            }
+            Ok((read(stored)?, size))
+        })?;
+        self.unpacked = self.unpacked.saturating_add(size);
+        Ok(value)
+    }
+
+    /// Opens an array; `read` also gets the bytes that it unpacks to.
+    fn open_array<T>(
+        &mut self,
+        key: &str,
+        read: impl FnOnce(Stored<'_, &mut dyn Read>, u64) -> Result<T, DataError>,
+    ) -> Result<T, DataError> {
         let at = At { file: &self.file, key };
         let archive = match &mut self.content {
             Content::One(data) => {
                 data.seek(SeekFrom::Start(0)).map_err(io_error("read", &self.file))?;
-                return read(Stored::open(at, data as &mut dyn Read, self.size)?);
+                return read(Stored::open(at, data as &mut dyn Read, self.size)?, self.size);
             }
             Content::Many(archive) => archive,
         };
@@ -214,7 +259,7 @@ impl<R: Read + Seek> Npz<R> {
             let found = format!("{size} bytes from {packed} in a file of {}", self.size);
             return Err(at.wrong("a size that its packed bytes can unpack to", found));
         }
-        read(Stored::open(at, &mut entry as &mut dyn Read, size)?)
+        read(Stored::open(at, &mut entry as &mut dyn Read, size)?, size)
     }
 }
 

@@ -9,6 +9,7 @@ use flate2::bufread::MultiGzDecoder;
 use crate::DataError;
 use crate::error::excerpt;
 use crate::error::{Place, format_error, io_error};
+use crate::expansion::Limited;
 
 /// The longest line that is read, in bytes.
 const LONGEST_LINE: u64 = 1 << 20;
@@ -31,20 +32,22 @@ impl Lines<BufReader<File>> {
 }
 
 /// Lines of a gzipped text.
-pub(crate) type GzLines<R> = Lines<BufReader<MultiGzDecoder<R>>>;
+pub(crate) type GzLines<R> = Lines<BufReader<Limited<MultiGzDecoder<R>>>>;
 
 impl GzLines<BufReader<File>> {
     /// Opens a gzipped text file.
     pub(crate) fn open_gz(file: &Path) -> Result<Self, DataError> {
         let data = File::open(file).map_err(io_error("read", file))?;
-        Ok(Lines::gz(file, BufReader::with_capacity(BUFFER, data)))
+        let packed = data.metadata().map_err(io_error("read", file))?.len();
+        Ok(Lines::gz(file, BufReader::with_capacity(BUFFER, data), packed))
     }
 }
 
 impl<R: BufRead> GzLines<R> {
-    /// Unpacks text; `file` is its name in messages.
-    pub(crate) fn gz(file: &Path, data: R) -> GzLines<R> {
-        Lines::new(file, BufReader::with_capacity(BUFFER, MultiGzDecoder::new(data)))
+    /// Unpacks text of `packed` bytes; `file` is its name in messages.
+    pub(crate) fn gz(file: &Path, data: R, packed: u64) -> GzLines<R> {
+        let text = Limited::new(MultiGzDecoder::new(data), packed);
+        Lines::new(file, BufReader::with_capacity(BUFFER, text))
     }
 }
 

@@ -180,7 +180,14 @@ const LIES_ABOUT_CITATIONS: &[Lie] = &[
         |f| f.set("features.values", 2, f32::INFINITY.to_le_bytes()),
         "(row 2, column 0) is inf",
     ),
-    ("columns are beyond ids", |f| f.info["features"]["columns"] = json!(1_u64 << 40), "too many"),
+    (
+        "columns are beyond ids",
+        |f| {
+            f.info["features"]["columns"] = json!(1_u64 << 40);
+            f.info["feature_names"] = json!(false);
+        },
+        "too many",
+    ),
     // Labels: 0 2 0 2 none, of 3 classes.
     ("a class is out of range", |f| f.set("labels", 0, 3_u32.to_le_bytes()), "there are 3 classes"),
     (
@@ -281,6 +288,12 @@ const LIES_ABOUT_CITATIONS: &[Lie] = &[
     ),
     ("the text is longer than the names", |f| f.section("class_names.bytes").push(b'x'), "class names"),
     ("class names are huge", |f| f.set("class_names.offsets", 3, (1_u64 << 63).to_le_bytes()), "class names"),
+    (
+        "a feature's name is not UTF-8",
+        |f| f.section("feature_names.bytes")[0] = 0xff,
+        "entry 0 of the feature names is not UTF-8",
+    ),
+    ("the encoding is not UTF-8", |f| f.section("encoding")[0] = 0xff, "`encoding`"),
     // Counts of the header.
     ("one node more", |f| f.info["nodes"] = json!(6), "graph.offsets"),
     ("as many nodes as there are numbers", |f| f.info["nodes"] = json!(u64::MAX), "graph.offsets"),

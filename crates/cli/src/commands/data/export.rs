@@ -7,6 +7,7 @@ use anyhow::{Context, Result};
 use clap::{Args as ClapArgs, ValueEnum};
 use edgepace_data::DataError;
 use edgepace_data::export::{Format, export};
+use edgepace_data::native::check_unchanged;
 
 use crate::dataset::{DataFolder, budget};
 use crate::messages::with_help;
@@ -50,5 +51,6 @@ pub(crate) fn run(args: &Args, data_folder: &DataFolder) -> Result<ExitCode> {
         other => other.into(),
     });
     output::say_written(&files?)?;
+    check_unchanged()?;
     Ok(ExitCode::SUCCESS)
 }

@@ -6,7 +6,7 @@ use anyhow::Result;
 use clap::Args as ClapArgs;
 use edgepace_data::native::{Info, Native};
 use edgepace_data::splits::Sizes;
-use edgepace_data::{Source, SplitRule, splits};
+use edgepace_data::{Source, SplitRule, is_graph_file, splits};
 use edgepace_graph::{Dataset, Features, Labels, Split, Threads, edge_homophily};
 use serde::Serialize;
 
@@ -62,7 +62,7 @@ pub(crate) fn run(args: &Args, data_folder: &DataFolder) -> Result<ExitCode> {
     let (threads, source) = (budget(None)?, source(&args.name)?);
     let summary = match &source {
         // The head of a graph file says it all, at any size.
-        Source::File(path) => {
+        Source::File(path) if is_graph_file(path) => {
             let native = Native::open(path)?;
             if args.verify {
                 native.verify_header(&threads)?;
@@ -73,7 +73,7 @@ pub(crate) fn run(args: &Args, data_folder: &DataFolder) -> Result<ExitCode> {
             edge_rule: Some(set.edge_rule),
             ..of_dataset(&threads, &data_folder.load(&threads, &args.name)?)?
         },
-        Source::Generator(_) => of_dataset(&threads, &data_folder.load(&threads, &args.name)?)?,
+        Source::File(_) | Source::Generator(_) => of_dataset(&threads, &data_folder.load(&threads, &args.name)?)?,
     };
     if messages::json() {
         say(&serde_json::to_string_pretty(&summary)?)?;

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Args as ClapArgs;
-use edgepace_data::native::save_with_record;
+use edgepace_data::native::{check_unchanged, save_with_record};
 use edgepace_data::{Noise, SplitRule, splits};
 
 use crate::dataset::{DataFolder, budget, spinner};
@@ -52,6 +52,7 @@ pub(crate) fn run(args: &Args, data_folder: &DataFolder) -> Result<ExitCode> {
         dataset = args.noise.apply(&threads, dataset, split_name.as_deref(), seed)?;
         record = format!("{record}, noise {}", args.noise.record(seed));
     }
+    check_unchanged()?;
     save_with_record(&threads, &dataset, &record, &args.output)?;
     bar.finish_and_clear();
     output::say_written(&[args.output.clone()])?;

@@ -75,7 +75,12 @@ impl Compressed {
     }
 
     /// The pattern and values of the triples `(rows[i], columns[i], values[i])`, of which the rows are below `count`.
-    fn from_triples(count: usize, rows: &[u32], columns: &[u32], values: &[f32]) -> (Compressed, Vec<f32>) {
+    pub(crate) fn from_triples(
+        count: usize,
+        rows: &[u32],
+        columns: &[u32],
+        values: &[f32],
+    ) -> (Compressed, Vec<f32>) {
         let mut offsets = vec![0; count + 1];
         for &row in rows {
             offsets[row as usize + 1] += 1;

@@ -46,6 +46,9 @@ impl At<'_> {
     /// What unpacking said: mostly that the file is damaged.
     pub(super) fn unreadable(self, error: io::Error) -> DataError {
         use io::ErrorKind::{InvalidData, InvalidInput, Other, UnexpectedEof};
+        if let Some(expanded) = crate::expansion::told(self.file, &error) {
+            return expanded;
+        }
         if matches!(error.kind(), InvalidData | InvalidInput | Other | UnexpectedEof) {
             return self
                 .wrong("data that can be unpacked", error.to_string())
@@ -86,6 +89,13 @@ impl<'a, R: Read> Stored<'a, R> {
 
     pub(super) fn shape(&self) -> &[usize] {
         &self.header.shape
+    }
+
+    /// Shape and type, for a message.
+    pub(super) fn summary(&self) -> String {
+        let sizes: Vec<String> = self.header.shape.iter().map(usize::to_string).collect();
+        let sizes = if sizes.is_empty() { "one value".to_owned() } else { sizes.join(" × ") };
+        format!("{sizes}, {}", self.header.dtype.escape_debug().take(16).collect::<String>())
     }
 
     /// Requires a number of dimensions, and a size where one is given.
