@@ -24,6 +24,7 @@ fn main() -> ExitCode {
         .collect();
     trials.extend([
         real_data::trial("files_have_the_sizes_and_checksums_of_the_table", files_are_those_of_the_table),
+        real_data::trial("files_are_recognised_as_the_sets_that_they_are", files_are_recognised),
         real_data::trial("both_layouts_hold_the_same_sets", both_layouts_hold_the_same_sets),
         real_data::trial(
             "cornell_has_features_and_labels_of_texas",
@@ -97,6 +98,29 @@ fn files_are_those_of_the_table(folder: &Path) {
         present += 1;
     }
     assert!(present >= 3, "only {present} of the datasets were there");
+}
+
+/// The files by their own names are the sets of the registry, to the last bit.
+fn files_are_recognised(folder: &Path) {
+    for (file, set) in [
+        ("npz/amazon_electronics_photo.npz", "photo"),
+        ("npz/ms_academic_cs.npz", "cs"),
+        ("heterophilous/texas.npz", "texas"),
+        ("planetoid/ind.cora", "cora"),
+        ("planetoid/citeseer", "citeseer"),
+        ("geom-gcn/new_data/texas", "texas-geom-gcn"),
+        ("geom-gcn/film", "actor-geom-gcn"),
+    ] {
+        let found = loaded(folder, folder.join(file).to_str().expect("a path in UTF-8"));
+        let expected = loaded(folder, set);
+        assert_eq!(found.checksum(), expected.checksum(), "{file}");
+        assert_eq!(found.splits(), expected.splits(), "{file}");
+        assert_eq!(found.edge_columns().len(), 0, "{file}");
+    }
+    let several =
+        load(&Threads::one(), folder.join("planetoid").to_str().expect("UTF-8"), &Cache::at(folder));
+    let error = several.expect_err("three sets are in it").to_string();
+    assert!(error.contains("found 3: citeseer, cora, pubmed") && error.contains("ind.citeseer"), "{error}");
 }
 
 fn both(folder: &Path, set: &str) -> (Dataset, Dataset) {

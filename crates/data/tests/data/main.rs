@@ -6,6 +6,7 @@ mod export;
 mod fetch;
 mod generate;
 mod import;
+mod layouts;
 mod lies;
 mod native;
 mod noise;

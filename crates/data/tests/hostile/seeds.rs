@@ -65,6 +65,17 @@ pub(crate) fn of(target: &str) -> Vec<Vec<u8>> {
             }
             files
         }
+        "mat" => fixtures(&[
+            "mat/network.mat",
+            "mat/attributed.mat",
+            "mat/problem.mat",
+            "mat/dense.mat",
+            "mat/one_hot.mat",
+        ]),
+        "per_node" => vec![
+            br#"{"2": [7, 3], "0": [0], "1": []}"#.to_vec(),
+            br#"{"99": [0.5, 1, 1], "98": [2, 2, 0]}"#.to_vec(),
+        ],
         "delimited" => delimited(),
         other => panic!("no seeds for {other}"),
     }

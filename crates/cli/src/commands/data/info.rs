@@ -73,7 +73,9 @@ pub(crate) fn run(args: &Args, data_folder: &DataFolder) -> Result<ExitCode> {
             edge_rule: Some(set.edge_rule),
             ..of_dataset(&threads, &data_folder.load(&threads, &args.name)?)?
         },
-        Source::File(_) | Source::Generator(_) => of_dataset(&threads, &data_folder.load(&threads, &args.name)?)?,
+        Source::File(_) | Source::Generator(_) => {
+            of_dataset(&threads, &data_folder.load(&threads, &args.name)?)?
+        }
     };
     if messages::json() {
         say(&serde_json::to_string_pretty(&summary)?)?;
