@@ -78,7 +78,7 @@ fn nothing_is_overwritten_unless_told() {
     let dataset = samples::proteins();
     export(&dataset, folder.path(), Format::Csv, false).unwrap();
     let error = export(&dataset, folder.path(), Format::Csv, false).unwrap_err().to_string();
-    assert!(error.contains("nodes.csv") && error.contains("overwrite"), "{error}");
+    assert!(error.contains("nodes.csv") && error.contains("not there yet"), "{error}");
     export(&dataset, folder.path(), Format::Csv, true).unwrap();
     export(&dataset, folder.path(), Format::Npz, false).unwrap();
 }
