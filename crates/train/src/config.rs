@@ -37,15 +37,30 @@ pub struct RunConfig {
     /// ROC-AUC where nodes have many labels.
     #[serde(with = "metric_name", skip_serializing_if = "Option::is_none")]
     pub metric: Option<Metric>,
+    /// What a run may keep that trained a plain model as its warm start; unset: `best` for `rcl`, and `method` for the methods
+    /// that it is compared with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub keep: Option<Keep>,
     /// Whether the values that the method names as worth trying are tried, the best on validation being kept.
     pub search: bool,
     /// Settings of the method, over those of its preset.
     pub settings: Table,
 }
 
+/// What a run may keep of all that it trained.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Keep {
+    /// The best on validation: what the method made, or its warm start, which is plain training.
+    #[default]
+    Best,
+    /// What the method made, however good plain training was: what a comparison of methods needs.
+    Method,
+}
+
 /// The settings of a run, for messages.
-const RUN_SETTINGS: &str =
-    "backbone, method, preset, epochs, lr, weight_decay, hidden, dropout, features, patience, metric, search";
+const RUN_SETTINGS: &str = "backbone, method, preset, epochs, lr, weight_decay, hidden, dropout, features, patience, metric, \
+                            keep, search";
 
 impl Default for RunConfig {
     fn default() -> Self {
@@ -62,6 +77,7 @@ impl Default for RunConfig {
             features: Preparation::Auto,
             patience: 0,
             metric: None,
+            keep: None,
             search: false,
             settings: Table::new(),
         }
@@ -89,8 +105,8 @@ impl RunConfig {
         let value = literal(value);
         let mut table = to_table(self)?;
         let key = key.replace('-', "_");
-        let of_run =
-            key != "settings" && (table.contains_key(&key) || ["preset", "metric"].contains(&&key[..]));
+        let of_run = key != "settings"
+            && (table.contains_key(&key) || ["preset", "metric", "keep"].contains(&&key[..]));
         if of_run {
             table.insert(key, value);
         } else if let Some(Value::Table(settings)) = table.get_mut("settings") {

@@ -32,10 +32,12 @@
 //! ```
 
 // Each module uses those above it alone; `tests/train/house.rs` holds that.
+mod advice;
 mod audit;
 mod candidates;
 mod checkpoint;
 mod choose;
+mod compare;
 mod config;
 mod edge_table;
 mod error;
@@ -61,11 +63,13 @@ mod snapshot;
 mod spec;
 mod state;
 mod tensor_file;
+mod trained;
+mod warning;
 
 pub use audit::{Audit, Detection};
 pub use checkpoint::{read_checkpoint, write_checkpoint};
 pub use choose::Trial;
-pub use config::RunConfig;
+pub use config::{Keep, RunConfig};
 pub use edge_table::{EdgeRow, EdgeTable, class_name, listed};
 pub use error::TrainError;
 pub use event::{Event, Listener, Phase, Silent};
@@ -76,7 +80,7 @@ pub use material::{Judge, Material};
 pub use memory::{available_bytes, peak_bytes};
 pub use model_file::{ModelHeader, SavedModel};
 pub use prepare::{Fitted, Preparation};
-pub use record::{DataRecord, RECORD_SCHEMA, RunRecord, RunResult};
+pub use record::{DataRecord, Kept, RECORD_SCHEMA, RunRecord, RunResult, SplitSizes};
 pub use registry::{METHODS, MethodInfo, find as find_method};
 pub use run::{Finished, Run, train};
 pub use scoring::Scores;
@@ -85,3 +89,4 @@ pub use shelf::Shelf;
 pub use snapshot::{EdgeReport, SavedStructure, Snapshot};
 pub use spec::{CheckedConfig, NUMERICS, RunSpec};
 pub use state::{Numbers, State};
+pub use warning::Warning;

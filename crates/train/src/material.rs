@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use edgepace_graph::{Classes, Dataset, Features, Graph, Labels, ManyLabels, Split, UNLABELLED};
+use edgepace_graph::{Classes, Dataset, Features, Graph, Labels, ManyLabels, Names, Split, UNLABELLED};
 
 use edgepace_nn::{
     CALIBRATION_BINS, Extent, Footprint, Logits, Metric, ModelConfig, expected_calibration_error,
@@ -21,6 +21,9 @@ pub struct Material {
     graph: Arc<Graph>,
     features: Arc<Features>,
     labels: Arc<Labels>,
+    class_names: Option<Arc<Names>>,
+    /// Nodes whose labels are known, to the judge at least.
+    labelled: usize,
     /// Features that were prepared for a run, kept for the next one.
     prepared: Mutex<Option<(Preparation, Arc<Features>)>>,
 }
@@ -93,6 +96,8 @@ impl Material {
             graph: Arc::clone(dataset.graph()),
             features: Arc::clone(dataset.features()),
             labels: Arc::new(without_test(labels, split)?),
+            class_names: dataset.class_names().cloned().map(Arc::new),
+            labelled: (0..labels.nodes()).filter(|&node| labels.is_labelled(node)).count(),
             prepared: Mutex::new(None),
         };
         let judge = Judge { labels: Arc::clone(labels), test: split.test().to_vec() };
@@ -132,6 +137,16 @@ impl Material {
     /// Labels of training and validation nodes; other nodes are [`UNLABELLED`], or 0 where there are many labels.
     pub fn labels(&self) -> &Arc<Labels> {
         &self.labels
+    }
+
+    /// How many nodes have labels, those of the test nodes with them.
+    pub(crate) fn labelled(&self) -> usize {
+        self.labelled
+    }
+
+    /// The name of a class, or its number.
+    pub(crate) fn class_name(&self, class: usize) -> String {
+        self.class_names.as_ref().map_or_else(|| class.to_string(), |names| names.get(class).to_owned())
     }
 
     /// What a model with these settings takes of memory.

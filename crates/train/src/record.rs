@@ -9,6 +9,7 @@ use crate::config::RunConfig;
 use crate::error::TrainError;
 use crate::fit::Curve;
 use crate::scoring::Scores;
+use crate::warning::{Warning, with_messages};
 
 /// The form of a [`RunRecord`]; goes up when its fields change their meaning.
 pub const RECORD_SCHEMA: u32 = 1;
@@ -60,12 +61,28 @@ pub struct RunResult {
     pub split: String,
     /// SHA-256 of the split.
     pub split_hash: String,
+    /// How many nodes each part of the split has; none in records of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub split_sizes: Option<SplitSizes>,
     /// Test score at the epoch of best validation by the metric that validation is judged by, in percent but for log-loss.
     /// None without test nodes.
     pub test: Option<f64>,
     /// The best validation score.
     pub validation: Option<f64>,
-    /// The epoch of it, from 0.
+    /// The standard error of a validation accuracy, in points: √(p (1 − p) / n) of its n nodes, two right and two wrong answers
+    /// being added. None where validation is judged by something else.
+    #[serde(default)]
+    pub validation_se: Option<f64>,
+    /// Which part of the run was kept.
+    #[serde(default)]
+    pub kept: Kept,
+    /// The best validation score of the warm start, which is plain training; none without a warm start.
+    #[serde(default)]
+    pub warm_start_validation: Option<f64>,
+    /// That of what the method made; none without a warm start.
+    #[serde(default)]
+    pub method_validation: Option<f64>,
+    /// The epoch of the best validation score, from 0.
     pub best_epoch: u32,
     /// The structure that it was evaluated on, as `full` or `weighted`.
     pub evaluated_on: String,
@@ -74,7 +91,7 @@ pub struct RunResult {
     /// Why the run ended before its time, if it did; it can go on from its checkpoint.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stopped: Option<String>,
-    /// Epochs of training, without the warm start.
+    /// Epochs of the training that was kept.
     pub epochs: u32,
     /// Wall time of the method and its training, without the warm start.
     pub seconds: f64,
@@ -82,12 +99,40 @@ pub struct RunResult {
     pub warm_start_seconds: f64,
     /// The largest memory of the process so far, if the system tells.
     pub peak_bytes: Option<u64>,
-    /// Directed edges in the training structure, at each change: epoch and number.
+    /// Directed edges in the training structure of the method, whatever was kept, at each change: epoch and number.
     pub edges_history: Vec<(u32, usize)>,
     /// What validation is judged by.
     pub metric: String,
     /// Every metric that fits the labels, and `calibration-error`: in percent but for log-loss, which is in nats.
     pub metrics: BTreeMap<String, Scores>,
+    /// What one would want to know about the run; each with its message where it is written.
+    #[serde(default, serialize_with = "with_messages")]
+    pub warnings: Vec<Warning>,
+}
+
+/// Which part of a run was kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Kept {
+    /// What the method made.
+    #[default]
+    #[serde(rename = "method")]
+    Method,
+    /// Its warm start: plain training, which validated as well or better.
+    #[serde(rename = "warm start")]
+    WarmStart,
+}
+
+/// How many nodes each part of a split has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SplitSizes {
+    /// Training nodes.
+    pub train: usize,
+    /// Validation nodes.
+    pub validation: usize,
+    /// Test nodes.
+    pub test: usize,
+    /// Nodes of the graph whose labels are known.
+    pub labelled: usize,
 }
 
 impl RunRecord {

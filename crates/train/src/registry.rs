@@ -6,7 +6,7 @@ use serde::Serialize;
 use toml::Table;
 
 use crate::candidates::Candidates;
-use crate::config::{RunConfig, to_table};
+use crate::config::{Keep, RunConfig, to_table};
 use crate::error::TrainError;
 use crate::learner::Recipe;
 use crate::methods::vanilla::Vanilla;
@@ -37,6 +37,9 @@ pub struct MethodInfo {
     pub presets: &'static [&'static str],
     /// Whether it says of each edge how far it trusts it, so that an audit can take that up.
     pub orders_edges: bool,
+    /// What it keeps by default where it has a warm start: methods to compare with keep what they made themselves.
+    #[serde(skip)]
+    pub keeps: Keep,
     /// Its settings.
     pub settings: &'static [Setting],
     #[serde(skip)]
@@ -109,6 +112,7 @@ const PLAIN: MethodInfo = MethodInfo {
     summary: "plain training on all edges",
     presets: &[],
     orders_edges: false,
+    keeps: Keep::Method,
     settings: &[],
     defaults: |_| Ok(Table::new()),
     to_save_memory: "a smaller `hidden`",
@@ -164,6 +168,7 @@ pub const METHODS: &[MethodInfo] = &[
     MethodInfo { name: "mlp", summary: "plain training without any edge", ..PLAIN },
     MethodInfo {
         presets: rcl::PRESETS,
+        keeps: Keep::Best,
         candidates: Some(rcl::candidates),
         ..curriculum("rcl", "Relational Curriculum Learning: well-expected edges first")
     },

@@ -1,5 +1,7 @@
 //! One run: it advances epoch by epoch, can be saved, resumed and finished.
 
+mod finish;
+
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -10,23 +12,23 @@ use crate::choose::{Chooser, Member, Trial};
 use crate::config::RunConfig;
 use crate::error::TrainError;
 use crate::event::{Event, Listener, Phase};
-use crate::fit::{Curve, Fitted, Terms, Training};
+use crate::fit::{Terms, Training};
 use crate::learner::Start;
-use crate::material::{Judge, Material};
-use crate::memory::peak_bytes;
-use crate::record::{DataRecord, RECORD_SCHEMA, RunRecord, RunResult};
-use crate::scoring::{all_scores, reported};
+use crate::material::Material;
+use crate::record::RunRecord;
 use crate::shelf::Shelf;
 use crate::snapshot::{EdgeReport, Snapshot};
-use crate::spec::{Course, NUMERICS, RunSpec};
+use crate::spec::{Course, RunSpec};
 use crate::state::State;
+use crate::trained::Trained;
 
 /// A run in progress, between two epochs. The same spec gives the same bits on any number of threads, however often it was
 /// saved and resumed.
 ///
 /// Several trainings make one run where a method has to choose: they come one after the other, and the best on validation
-/// is kept. A warm start is the snapshot of plain training with the same settings; it is taken from the shelf, or trained
-/// first and put there.
+/// is kept. A warm start is plain training with the same settings; it is taken from the shelf, or trained first and put
+/// there. It is kept itself where it validates as well as what the method made, unless the settings say otherwise
+/// ([`Keep`](crate::Keep)).
 ///
 /// Defined at the edges: a graph without edges or of one node trains as an edge-free model; isolated nodes keep their own
 /// features; a class that is missing from the training nodes is never rewarded and so hardly ever predicted; without
@@ -40,27 +42,15 @@ pub struct Run {
     /// What is trained now, or waits for its warm start.
     member: Option<Member>,
     training: Option<Training>,
-    best: Option<BestTraining>,
-    /// The id and the parameters of the latest warm start, which the next training may need too.
-    warm_start: Option<(String, Arc<[f32]>)>,
-    /// The warm start, where nothing better is there yet.
-    fallback: Option<BestTraining>,
+    best: Option<Trained>,
+    /// The latest warm start with its id: the next training may need it too, and it may turn out to be the best.
+    warm_start: Option<(String, Arc<Trained>)>,
     /// The edge report of the best that has one, with its validation score.
     report: Option<(Option<f64>, EdgeReport)>,
     events: Vec<Event>,
     epochs_done: u64,
     seconds: f64,
     warm_start_seconds: f64,
-}
-
-/// The best training so far.
-struct BestTraining {
-    label: String,
-    config: RunConfig,
-    snapshot: Snapshot,
-    edges: Option<EdgeReport>,
-    curve: Curve,
-    edges_history: Vec<(u32, usize)>,
 }
 
 /// A run that is over.
@@ -95,7 +85,6 @@ impl Run {
             training: None,
             best: None,
             warm_start: None,
-            fallback: None,
             report: None,
             events: Vec::new(),
             epochs_done: 0,
@@ -148,10 +137,6 @@ impl Run {
         }
         let Some(training) = &mut self.training else { return Ok(false) };
         training.advance(&mut self.events)?;
-        if training.phase() == Phase::Training {
-            // From now on there is something of its own.
-            self.fallback = None;
-        }
         self.epochs_done += 1;
         if training.is_over() {
             self.end_training()?;
@@ -186,9 +171,9 @@ impl Run {
         }
         let vanilla = member.spec.vanilla()?;
         match self.shelf.get(vanilla.id()) {
-            Some(parameters) => {
-                self.warm_start = Some((vanilla.id().to_owned(), Arc::clone(&parameters)));
-                self.training_of(&member.spec, Phase::Training, Some(&parameters))
+            Some(plain) => {
+                self.warm_start = Some((vanilla.id().to_owned(), Arc::clone(&plain)));
+                self.training_of(&member.spec, Phase::Training, Some(&plain.snapshot.parameters))
             }
             None => self.training_of(&vanilla, Phase::WarmStart, None),
         }
@@ -222,17 +207,15 @@ impl Run {
         if phase == Phase::WarmStart {
             self.warm_start_seconds += fitted.seconds;
             let vanilla = member.spec.vanilla()?;
-            let kept = BestTraining::new("vanilla".to_owned(), &vanilla, fitted);
-            self.put_on_shelf(vanilla.id(), &kept.snapshot);
-            self.fallback = Some(kept);
+            self.put_on_shelf(vanilla.id(), Trained::new("vanilla".to_owned(), &vanilla, fitted));
             self.member = Some(member);
             return Ok(());
         }
         self.seconds += fitted.seconds;
         let validation = fitted.best.validation;
-        let kept = BestTraining::new(member.label, &member.spec, fitted);
+        let kept = Trained::new(member.label, &member.spec, fitted);
         if member.spec.config().method == "vanilla" {
-            self.put_on_shelf(member.spec.id(), &kept.snapshot);
+            self.put_on_shelf(member.spec.id(), kept.clone());
         }
         if let Some(edges) = &kept.edges
             && self.chooser.chooses()
@@ -246,70 +229,10 @@ impl Run {
         Ok(())
     }
 
-    fn put_on_shelf(&mut self, id: &str, snapshot: &Snapshot) {
-        let parameters: Arc<[f32]> = snapshot.parameters[..].into();
-        self.shelf.put(id, Arc::clone(&parameters));
-        self.warm_start = Some((id.to_owned(), parameters));
-    }
-
-    /// Ends the run with what it has and lets the judge see it. `stopped` says why it ends before its time, if it does.
-    ///
-    /// # Errors
-    /// Nothing has been trained yet.
-    pub fn finish(mut self, judge: &Judge, stopped: Option<&str>) -> Result<Finished, TrainError> {
-        self.end_training()?;
-        let Some(mut kept) = self.best.take().or_else(|| self.fallback.take()) else {
-            return Err(TrainError::refused("epochs", "0 done", "at least 1"));
-        };
-        if kept.edges.is_none() {
-            kept.edges = self.report.take().map(|(_, edges)| edges);
-        }
-        let chooses = self.chooser.chooses();
-        let (mut seconds, mut warm_start_seconds) = (self.seconds, self.warm_start_seconds);
-        if chooses {
-            (seconds, warm_start_seconds) = (seconds + warm_start_seconds, 0.0);
-        }
-        let split = self.material.split();
-        let metric = self.spec.metric();
-        let snapshot = &kept.snapshot;
-        let metrics = all_scores(&self.material, judge, &snapshot.logits);
-        let result = RunResult {
-            id: self.spec.id().to_owned(),
-            seed: self.spec.seed(),
-            split: split.name().to_owned(),
-            split_hash: split.hash().to_owned(),
-            test: metrics.get(metric.name()).and_then(|scores| scores.test),
-            validation: snapshot.validation.map(|score| reported(metric, score)),
-            best_epoch: snapshot.epoch,
-            evaluated_on: snapshot.evaluated_on.clone(),
-            chosen: chooses.then(|| kept.label.clone()),
-            stopped: stopped.map(ToOwned::to_owned),
-            epochs: kept.curve.loss.len() as u32,
-            seconds,
-            warm_start_seconds,
-            peak_bytes: peak_bytes(),
-            edges_history: kept.edges_history,
-            metric: metric.name().to_owned(),
-            metrics,
-        };
-        let graph = self.material.graph();
-        let record = RunRecord {
-            schema: RECORD_SCHEMA,
-            program: env!("CARGO_PKG_VERSION").to_owned(),
-            numerics: NUMERICS,
-            data: DataRecord {
-                name: self.material.name().to_owned(),
-                noise: self.material.noise().to_owned(),
-                checksum: self.material.checksum().to_owned(),
-                nodes: graph.nodes(),
-                edges: graph.edges(),
-            },
-            config: kept.config,
-            result,
-            history: kept.curve,
-            trials: if chooses { self.chooser.trials().to_vec() } else { Vec::new() },
-        };
-        Ok(Finished { record, snapshot: kept.snapshot, edges: kept.edges })
+    fn put_on_shelf(&mut self, id: &str, plain: Trained) {
+        let plain = Arc::new(plain);
+        self.shelf.put(id, Arc::clone(&plain));
+        self.warm_start = Some((id.to_owned(), plain));
     }
 
     /// All that is needed to go on from here later, to the same bits.
@@ -328,11 +251,12 @@ impl Run {
         if let Some(training) = &self.training {
             state.put_part("training", training.save()?);
         }
-        if let Some((id, parameters)) = &self.warm_start {
+        let warm_start = self.warm_start.as_ref();
+        if let Some((id, _)) = warm_start {
             state.put_value("warm_start_id", id)?;
-            state.put_floats("warm_start", parameters);
         }
-        for (name, kept) in [("best", &self.best), ("fallback", &self.fallback)] {
+        let warm_start = warm_start.map(|(_, plain)| &**plain);
+        for (name, kept) in [("best", self.best.as_ref()), ("warm_start", warm_start)] {
             if let Some(kept) = kept {
                 state.put_part(name, kept.save()?);
             }
@@ -377,18 +301,15 @@ impl Run {
         self.warm_start_seconds = state.value("warm_start_seconds")?;
         let kept = |name: &str| {
             let part = state.part(name);
-            part.has("parameters").then(|| BestTraining::restore(&part, nodes)).transpose()
+            part.has("parameters").then(|| Trained::restore(&part, nodes)).transpose()
         };
         self.best = kept("best")?;
-        self.fallback = kept("fallback")?;
         let report = state.part("report");
         if report.has("difficulty") {
             self.report = Some((report.value("validation")?, EdgeReport::restore(&report)?));
         }
-        if state.has("warm_start") {
-            let (id, parameters) = (state.value::<String>("warm_start_id")?, state.all_floats("warm_start")?);
-            self.shelf.put(&id, parameters.into());
-            self.warm_start = Some((id, parameters.into()));
+        if let Some(plain) = kept("warm_start")? {
+            self.put_on_shelf(&state.value::<String>("warm_start_id")?, plain);
         }
         if !state.value::<bool>("begun")? {
             return Ok(());
@@ -408,38 +329,6 @@ impl Run {
         }
         self.member = Some(member);
         Ok(())
-    }
-}
-
-impl BestTraining {
-    fn new(label: String, spec: &RunSpec, fitted: Fitted) -> Self {
-        let Fitted { best, edges, curve, edges_history, .. } = fitted;
-        let (config, snapshot) = (spec.config().clone(), best);
-        Self { label, config, snapshot, edges, curve, edges_history }
-    }
-
-    fn save(&self) -> Result<State, TrainError> {
-        let mut state = self.snapshot.save()?;
-        state.put_value("label", &self.label)?;
-        state.put_value("config", &self.config)?;
-        state.put_value("curve", &self.curve)?;
-        state.put_value("edges_history", &self.edges_history)?;
-        if let Some(edges) = &self.edges {
-            state.put_part("edges", edges.save());
-        }
-        Ok(state)
-    }
-
-    fn restore(state: &State, nodes: usize) -> Result<Self, TrainError> {
-        let edges = state.part("edges");
-        Ok(Self {
-            label: state.value("label")?,
-            config: state.value("config")?,
-            snapshot: Snapshot::restore(state, nodes)?,
-            edges: edges.has("difficulty").then(|| EdgeReport::restore(&edges)).transpose()?,
-            curve: state.value("curve")?,
-            edges_history: state.value("edges_history")?,
-        })
     }
 }
 

@@ -1,12 +1,14 @@
-//! Parameters of plainly trained networks by the id of their run. What is there need not be trained again.
+//! Plain trainings by the id of their run. What is there need not be trained again.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use crate::trained::Trained;
+
 /// Warm starts, shared by runs that need the same one.
 #[derive(Debug, Default)]
 pub struct Shelf {
-    parameters: Mutex<HashMap<String, Arc<[f32]>>>,
+    plain: Mutex<HashMap<String, Arc<Trained>>>,
 }
 
 impl Shelf {
@@ -15,17 +17,17 @@ impl Shelf {
         Arc::default()
     }
 
-    /// The parameters of the run with that id, at its epoch of best validation.
-    pub fn get(&self, id: &str) -> Option<Arc<[f32]>> {
+    /// The run with that id, at its epoch of best validation.
+    pub(crate) fn get(&self, id: &str) -> Option<Arc<Trained>> {
         self.lock().get(id).cloned()
     }
 
-    /// Keeps the parameters of a run.
-    pub fn put(&self, id: &str, parameters: Arc<[f32]>) {
-        self.lock().insert(id.to_owned(), parameters);
+    /// Keeps a run.
+    pub(crate) fn put(&self, id: &str, plain: Arc<Trained>) {
+        self.lock().insert(id.to_owned(), plain);
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, Arc<[f32]>>> {
-        self.parameters.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, Arc<Trained>>> {
+        self.plain.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::candidates::Candidate;
-use crate::config::RunConfig;
+use crate::config::{Keep, RunConfig};
 use crate::error::TrainError;
 use crate::learner::Recipe;
 use crate::material::Material;
@@ -130,8 +130,19 @@ impl CheckedConfig {
             }
             other => other.clone(),
         };
-        let config = RunConfig { features, metric: Some(metric), ..self.config.clone() };
+        let config = RunConfig { features, metric: Some(metric), keep: self.keep(), ..self.config.clone() };
         Self { asked: self.asked.clone(), config, course }
+    }
+
+    /// What is kept where there is a warm start; none where there is none, and nothing to decide.
+    fn keep(&self) -> Option<Keep> {
+        let default = || registry::find(&self.config.method).map_or(Keep::default(), |method| method.keeps);
+        let has_warm_start = match &self.course {
+            Course::One(recipe) => recipe.wants_warm_start(),
+            Course::Search => true,
+            Course::Best { .. } => false,
+        };
+        has_warm_start.then(|| self.config.keep.unwrap_or_else(default))
     }
 
     fn complete(&self, material: &Material, seed: u64) -> Result<RunSpec, TrainError> {
@@ -220,6 +231,11 @@ impl RunSpec {
     /// What validation is judged by.
     pub fn metric(&self) -> Metric {
         self.config.metric.unwrap_or(Metric::Accuracy)
+    }
+
+    /// Whether plain training, which is the warm start, may be kept in place of what the method makes.
+    pub(crate) fn keeps_best(&self) -> bool {
+        self.config.keep == Some(Keep::Best)
     }
 
     /// The seed.
@@ -344,6 +360,7 @@ impl RunSpec {
         let config = RunConfig {
             method: "vanilla".into(),
             preset: None,
+            keep: None,
             search: false,
             settings: toml::Table::new(),
             ..self.config.clone()

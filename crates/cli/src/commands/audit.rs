@@ -8,11 +8,11 @@ use clap::Args as ClapArgs;
 use edgepace_graph::{Dataset, files};
 use edgepace_lab::statistics::mean;
 use edgepace_lab::{FinishedRun, Plan};
-use edgepace_train::{Audit, Detection, EdgeRow, EdgeTable, METHODS, find_method, listed};
+use edgepace_train::{Audit, Detection, EdgeRow, EdgeTable, METHODS, Warning, find_method, listed};
 use serde::Serialize;
 
 use crate::dataset::budget;
-use crate::report::{Summary, fixed, mean_and_deviation};
+use crate::report::{Summary, fixed, mean_and_deviation, said_once, warn};
 use crate::runs::RunArgs;
 use crate::table::{Align, Table, count, say};
 
@@ -73,6 +73,8 @@ struct Found {
     fakes: Option<usize>,
     test: Option<f64>,
     seconds: f64,
+    #[serde(skip)]
+    warnings: Vec<Warning>,
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
@@ -90,8 +92,10 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         splits.push(split);
         top.extend(rows);
     }
+    let of_runs: Vec<_> = runs.iter().map(|run| (run.seed, &run.warnings[..])).collect();
+    let warnings = said_once(&of_runs);
     let auc_mean = mean(&runs.iter().map(|run| run.auc).collect::<Vec<_>>());
-    let output = Output { summary: Summary::new(&sweep, runs, &splits), auc_mean, top };
+    let output = Output { summary: Summary::new(&sweep, runs, &splits, warnings), auc_mean, top };
     if args.json {
         say(&serde_json::to_string(&output)?)?;
     } else {
@@ -127,6 +131,7 @@ fn of_run(args: &Args, plan: &Plan, run: &FinishedRun) -> Result<(Found, String,
         fakes: detection.map(|detection| detection.fakes),
         test: result.test,
         seconds: result.seconds + result.warm_start_seconds,
+        warnings: result.warnings.clone(),
     };
     let mut top = Vec::new();
     if plan.seeds.first() == Some(&result.seed) {
@@ -146,6 +151,7 @@ fn of_run(args: &Args, plan: &Plan, run: &FinishedRun) -> Result<(Found, String,
 }
 
 fn print(output: &Output, args: &Args) -> Result<()> {
+    warn(&output.summary.warnings);
     say(&output.summary.title())?;
     if !output.top.is_empty() {
         say(&format!("\n{}\n", edges(&output.top)))?;

@@ -84,7 +84,9 @@ impl Output {
         let tests: Vec<Option<f64>> = runs.iter().map(|run| run.test).collect();
         let splits: Vec<String> = runs.iter().map(|run| run.split.clone()).collect();
         let (test_mean, test_sd) = (mean(&tests), standard_deviation(&tests));
-        Self { summary: Summary::new(sweep, runs, &splits), test_mean, test_sd }
+        let of_runs: Vec<_> = runs.iter().map(|run| (run.seed, &run.warnings[..])).collect();
+        let warnings = report::said_once(&of_runs);
+        Self { summary: Summary::new(sweep, runs, &splits, warnings), test_mean, test_sd }
     }
 }
 
@@ -158,8 +160,13 @@ fn print(output: &Output, folder: Option<&Path>) -> Result<()> {
     if messages::json() {
         return Ok(say(&serde_json::to_string(output)?)?);
     }
-    say(&output.summary.title())?;
-    say(&report::table(&output.summary.runs.iter().collect::<Vec<_>>()))?;
+    let summary = &output.summary;
+    report::warn(&summary.warnings);
+    say(&summary.title())?;
+    if let Some(line) = report::split_line(&summary.runs) {
+        say(&line)?;
+    }
+    say(&report::table(&summary.runs, &summary.method))?;
     if let Some(folder) = folder {
         say(&format!("wrote {}", folder.display()))?;
         if output.summary.runs.iter().any(|run| run.stopped.is_some()) {

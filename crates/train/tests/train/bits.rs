@@ -11,7 +11,7 @@ use std::process::Command;
 use edgepace_graph::{
     Classes, Dataset, DenseFeatures, Features, Graph, Labels, ManyLabels, SparseFeatures, Split,
 };
-use edgepace_train::{Finished, METHODS, RunConfig};
+use edgepace_train::{Finished, Keep, METHODS, RunConfig};
 use sha2::{Digest, Sha256};
 
 use crate::sets::{circle, trained};
@@ -99,14 +99,16 @@ struct Case {
 
 impl Case {
     fn name(&self) -> String {
-        let RunConfig { method, preset, backbone, search, .. } = &self.config;
+        let RunConfig { method, preset, backbone, search, keep, .. } = &self.config;
         let preset = preset.as_deref().unwrap_or("default");
         let search = if *search { " --search" } else { "" };
-        format!("{} {method} {preset} {}{search}", self.graph, backbone.name())
+        let keep = if *keep == Some(Keep::Best) { " keep=best" } else { "" };
+        format!("{} {method} {preset} {}{search}{keep}", self.graph, backbone.name())
     }
 }
 
-/// Every method × preset × backbone on bags of words, and every method × backbone on the other graphs.
+/// Every method × preset × backbone on bags of words, and every method × backbone on the other graphs. Each row is of what the
+/// method itself made; those that may keep their warm start have a second row for that.
 fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     for graph in ["words", "coordinates", "directed", "many"] {
@@ -128,6 +130,13 @@ fn cases() -> Vec<Case> {
                     {
                         config.set("period", "5").unwrap();
                     }
+                    if method.keeps == Keep::Best && preset != Some("auto") {
+                        cases.push(Case {
+                            graph,
+                            config: RunConfig { keep: Some(Keep::Best), ..config.clone() },
+                        });
+                    }
+                    config.keep = Some(Keep::Method);
                     cases.push(Case { graph, config });
                 }
             }
@@ -136,6 +145,7 @@ fn cases() -> Vec<Case> {
     for method in ["rcl", "clnode", "ptdnet", "gnn-svd"] {
         let mut config = RunConfig { epochs: 6, hidden: 16, search: true, ..RunConfig::default() };
         config.set("method", method).unwrap();
+        config.keep = Some(Keep::Method);
         cases.push(Case { graph: "directed", config });
     }
     cases

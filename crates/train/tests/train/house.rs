@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// From what knows nothing to what knows all.
-const LINE: [&str; 30] = [
+const LINE: [&str; 34] = [
     "error",
     "event",
+    "warning",
     "linalg",
     "loss",
     "memory",
@@ -15,8 +16,10 @@ const LINE: [&str; 30] = [
     "candidates",
     "setting",
     "material",
+    "advice",
     "state",
     "snapshot",
+    "compare",
     "audit",
     "scoring",
     "learner",
@@ -25,8 +28,9 @@ const LINE: [&str; 30] = [
     "registry",
     "search",
     "spec",
-    "shelf",
     "fit",
+    "trained",
+    "shelf",
     "choose",
     "record",
     "run",

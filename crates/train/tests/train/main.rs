@@ -6,6 +6,7 @@ mod corners;
 mod curriculum;
 mod files;
 mod house;
+mod keep;
 mod learned_edges;
 mod limits;
 mod methods;

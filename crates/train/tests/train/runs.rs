@@ -86,7 +86,7 @@ fn auto_keeps_the_best_on_validation_and_says_which() {
         ("rcl", Some("edgepace")),
     ];
     for (method, preset) in candidates {
-        let mut config = config(&[("method", method)]);
+        let mut config = config(&[("method", method), ("keep", "method")]);
         config.preset = preset.map(Into::into);
         let alone = trained(&set, &config, 1);
         let label = preset.map_or(method.to_owned(), |preset| format!("{method} {preset}"));

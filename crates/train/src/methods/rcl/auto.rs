@@ -9,7 +9,7 @@ use edgepace_curriculum::CurriculumConfig;
 use edgepace_nn::Backbone;
 
 use crate::candidates::{Candidate, Candidates};
-use crate::config::RunConfig;
+use crate::config::{Keep, RunConfig};
 use crate::methods::rcl::PRESETS;
 use crate::methods::rcl::settings::unread;
 
@@ -33,6 +33,8 @@ pub(crate) fn candidates(config: &RunConfig) -> Option<Candidates> {
     let candidate = |(label, method, preset): (&'static str, &str, Option<&str>)| {
         let mut config =
             RunConfig { method: method.into(), preset: preset.map(Into::into), ..config.clone() };
+        // Their warm start is a candidate itself.
+        config.keep = Some(Keep::Method);
         if method == "mlp" {
             config.backbone = Backbone::Mlp;
         }
