@@ -24,15 +24,16 @@ ROOT = Path(__file__).resolve().parent.parent
 PROGRAM = ROOT / "target" / "release" / "edgepace"
 KEPT = ROOT / "docs" / "results" / "accuracy.json"
 
+# What is compared keeps what it made itself, however good its warm start was.
 METHODS = {
     "MLP": "--method mlp",
     "vanilla": "--method vanilla",
     "random order": "--method random",
-    "edgepace": "--method rcl --preset edgepace",
-    "posterior": "--method rcl --preset posterior",
-    "official": "--method rcl --preset official",
-    "cosine": "--method rcl --preset cosine",
-    "paper": "--method rcl --preset paper",
+    "edgepace": "--method rcl --preset edgepace --set keep=method",
+    "posterior": "--method rcl --preset posterior --set keep=method",
+    "official": "--method rcl --preset official --set keep=method",
+    "cosine": "--method rcl --preset cosine --set keep=method",
+    "paper": "--method rcl --preset paper --set keep=method",
     "auto": "--method auto",
 }
 

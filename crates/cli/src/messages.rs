@@ -49,7 +49,6 @@ pub(crate) fn json() -> bool {
 }
 
 /// What a user should know about a result; not said under `--quiet`.
-#[allow(dead_code, reason = "every command may warn, and none has to")]
 pub(crate) fn warn(message: impl fmt::Display) {
     if !voice().quiet {
         speak("warning", &message);

@@ -5,6 +5,7 @@ use edgepace_lab::statistics::{mean, standard_deviation};
 use edgepace_train::{Kept, RunResult, SplitSizes, Warning};
 use serde::Serialize;
 
+use crate::messages;
 use crate::table::{Align, Table, count};
 
 /// What was run, and what came out of each run.
@@ -97,10 +98,10 @@ pub(crate) fn said_once(runs: &[(u64, &[Warning])]) -> Vec<Said> {
     kinds.into_iter().filter_map(of_kind).collect()
 }
 
-/// Tells people what they would want to know, each thing once.
+/// Tells people what they would want to know, each thing once. Programs find it in the result.
 pub(crate) fn warn(warnings: &[Said]) {
     for Said { message, .. } in warnings {
-        eprintln!("warning: {message}");
+        messages::warn(message);
     }
 }
 

@@ -45,12 +45,14 @@ impl Comparison {
         Some(Self { lead, standard_error })
     }
 
-    /// Whether plain training is what to keep: where it validates as well, what is simpler counts.
+    /// Whether plain training is what to keep. The method must validate better by more than one standard error: of two that
+    /// validation cannot tell apart the simpler one counts, and that is also the one that had half as many chances to be
+    /// lucky, being evaluated once in an epoch where the method is evaluated twice.
     pub(crate) fn keeps_plain(&self) -> bool {
-        self.lead >= 0.0
+        self.lead >= -self.standard_error.unwrap_or(0.0)
     }
 
-    /// Whether plain training is better by more than chance makes it.
+    /// Whether plain training is better by more than one standard error.
     pub(crate) fn is_certain(&self) -> bool {
         self.lead > self.standard_error.unwrap_or(0.0)
     }
@@ -83,6 +85,16 @@ mod tests {
         assert!(standard_error(1.0, 4) > 0.15);
         let usual = (0.8_f64 * 0.2 / 1000.0).sqrt();
         assert!((standard_error(0.8, 1000) - usual).abs() < 1e-4);
+    }
+
+    #[test]
+    fn a_lead_within_one_standard_error_goes_to_plain_training() {
+        let of = |lead, standard_error| Comparison { lead, standard_error };
+        assert!(of(-0.01, Some(0.02)).keeps_plain() && !of(-0.01, Some(0.02)).is_certain());
+        assert!(!of(-0.03, Some(0.02)).keeps_plain());
+        assert!(of(0.03, Some(0.02)).keeps_plain() && of(0.03, Some(0.02)).is_certain());
+        assert!(of(0.0, Some(0.0)).keeps_plain() && of(0.0, None).keeps_plain());
+        assert!(!of(-1e-9, None).keeps_plain(), "without a standard error the better one counts");
     }
 
     #[test]

@@ -25,7 +25,7 @@ pub struct RunRecord {
     pub numerics: u32,
     /// What was learned from.
     pub data: DataRecord,
-    /// The settings of what was kept, complete.
+    /// The settings that bring back what was kept, complete.
     pub config: RunConfig,
     /// What was measured.
     pub result: RunResult,

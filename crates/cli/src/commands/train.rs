@@ -22,7 +22,8 @@ use crate::table::say;
 /// Train a graph neural network that learns which edges to trust.
 ///
 /// The same dataset, settings and seed give the same result on any number of threads. A run is judged on the test nodes
-/// once, at its epoch of best validation. Noise, split and the graph of
+/// once, at its epoch of best validation. The curriculum is kept where it validates better than the plain training that it
+/// begins with by more than one standard error, and else that (`--set keep=method`: always the curriculum). Noise, split and the graph of
 /// a generator follow the seed unless they name their own.
 ///
 /// `--out` writes `config.toml` (for `--config`), `result.json` and, for each seed, a folder with `history.jsonl` (what

@@ -10,3 +10,4 @@ mod predict;
 mod program;
 mod resume;
 mod train;
+mod warnings;

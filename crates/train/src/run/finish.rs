@@ -139,7 +139,12 @@ impl Run {
             }
             Some(plain) => {
                 let (edges, edges_history) = (best.edges.or(reported_edges), best.edges_history);
-                (Trained { edges, edges_history, ..Arc::unwrap_or_clone(plain) }, Kept::WarmStart)
+                let mut kept = Trained { edges, edges_history, ..Arc::unwrap_or_clone(plain) };
+                if !self.chooser.chooses() {
+                    // The settings of the run bring it back, plain training and all.
+                    kept.config = best.config;
+                }
+                (kept, Kept::WarmStart)
             }
         };
         Some(Choice { kept, part, validation, warnings })
