@@ -125,10 +125,10 @@ impl fmt::Display for Warning {
                     0 => String::new(),
                     more => format!(" and {more} more"),
                 };
-                let have = if names.len() == 1 { "class has" } else { "classes have" };
+                let have = if names.len() == 1 { "has" } else { "have" };
                 write!(
                     f,
-                    "{} of {classes} {have} no training node and will hardly be predicted: {}{more}",
+                    "{} of {classes} classes {have} no training node and will hardly be predicted: {}{more}",
                     names.len(),
                     listed.join(", ")
                 )
