@@ -12,6 +12,7 @@ use edgepace_graph::{Dataset, Threads};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::messages;
+use crate::own_files::in_flags;
 
 /// Where datasets are kept.
 #[derive(Args, Clone, Debug)]
@@ -43,7 +44,7 @@ impl DataFolder {
         let bar = spinner(format!("reading {name}"));
         let dataset = source.load(threads, &cache);
         bar.finish_and_clear();
-        Ok(dataset?)
+        dataset.map_err(in_flags)
     }
 
     /// Fetches what is missing of a set.

@@ -49,6 +49,14 @@ impl fmt::Display for Table {
     }
 }
 
+/// Text from a file as a terminal may show it: control characters, which could move the cursor or hide what follows, are
+/// written out.
+pub(crate) fn shown(text: &str) -> String {
+    let plain =
+        |letter: char| if letter.is_control() { letter.escape_debug().collect() } else { letter.to_string() };
+    text.chars().map(plain).collect()
+}
+
 /// A count with blanks between thousands.
 pub(crate) fn count(number: u64) -> String {
     let digits = number.to_string();
@@ -71,5 +79,10 @@ mod tests {
         let mut table = Table::new(&[("name", Align::Left), ("n", Align::Right)]);
         table.row(["é".into(), count(1_234_567)]);
         assert_eq!(table.to_string(), "name          n\né     1 234 567");
+    }
+
+    #[test]
+    fn what_would_move_the_cursor_is_written_out() {
+        assert_eq!(shown("a\u{1b}[2Jb\né"), "a\\u{1b}[2Jb\\né");
     }
 }

@@ -75,7 +75,7 @@ fn write(file: &Path, edges: u64, nodes: u64, prefix: &str) -> Outcome {
 fn import_edges(file: &Path) -> Outcome {
     let threads = all_cores()?;
     let start = Instant::now();
-    let dataset = import(&threads, &Import::file(file), &|_, _| {})?;
+    let dataset = import(&threads, &Import::file(file), &|_, _| {})?.dataset;
     let seconds = start.elapsed().as_secs_f64();
     let graph = dataset.graph();
     let twins = graph.twins().map_or(0, <[u32]>::len);

@@ -59,7 +59,9 @@ impl Source {
         match self {
             Source::Set(set) => read(threads, set, cache),
             Source::Generator(generator) => generator.dataset(threads),
-            Source::File(path) if is_import(path) => import(threads, &Import::file(path), &|_, _| {}),
+            Source::File(path) if is_import(path) => {
+                Ok(import(threads, &Import::file(path), &|_, _| {})?.dataset)
+            }
             Source::File(path) => {
                 let native = Native::open(path)?;
                 native.verify(threads)?;

@@ -28,7 +28,7 @@ fn large(threads: &Threads) -> Dataset {
     let folder = tempfile::tempdir().unwrap();
     let (table, file) = (folder.path().join("edges.csv"), folder.path().join("edges.graph"));
     std::fs::write(&table, text).unwrap();
-    let dataset = import(threads, &Import::file(&table), &|_, _| {}).unwrap();
+    let dataset = import(threads, &Import::file(&table), &|_, _| {}).unwrap().dataset;
     let dataset = "delete=0.01,fake=0.01".parse::<Noise>().unwrap().apply(threads, dataset, None, 1).unwrap();
     save(threads, &dataset, &file).unwrap();
     let native = Native::open(&file).unwrap();

@@ -95,8 +95,9 @@ fn an_exported_shape_is_complete_and_the_same_each_time() {
         (&shape["shape"], &shape["outputs"], &shape["hidden"]),
         (&"cora".into(), &7.into(), &64.into())
     );
-    let read =
-        import(&Threads::one(), &Import::file(path("first/dataset.npz")), &|_, _| {}).expect("a dataset");
+    let read = import(&Threads::one(), &Import::file(path("first/dataset.npz")), &|_, _| {})
+        .expect("a dataset")
+        .dataset;
     assert_eq!((read.graph().nodes(), read.graph().edges()), (2708, 10_556));
     assert_eq!((read.features().cols(), read.labels().width()), (1433, 7));
     assert_eq!(read.splits()[0].sets().map(|(_, nodes)| nodes.len()).iter().sum::<usize>(), 2708);

@@ -6,6 +6,10 @@ mod demo;
 #[path = "../shared/folders.rs"]
 mod folders;
 mod grammar;
+mod import;
+#[path = "../../../data/tests/shared/parquet_file.rs"]
+#[allow(dead_code, reason = "other tests write other types")]
+mod parquet_file;
 mod predict;
 mod program;
 mod resume;

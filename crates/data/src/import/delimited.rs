@@ -2,10 +2,11 @@
 //!
 //! One edge per line. Empty lines and lines that start with `#` or `%` do not count, line ends may be those of Windows, the
 //! last one may be missing, and a field in double quotes may hold anything (RFC 4180; `""` is a quote). A tab, a semicolon,
-//! a comma or a run of blanks separates fields, the first of these that the first line has. The first line is a header
-//! when it has known names for both ends (`source`, `src`, `from`, `u` or `head`, and `target`, `dst`, `to`, `v` or `tail`),
-//! or words for both where the next line has numbers. Without a header the first two columns are the ends. A column named
-//! `weight` or `w` is the weight; a third column without a name is not, it may as well be a time.
+//! a bar, a comma or a run of blanks separates fields, the first of these that the first line has. The first line is a
+//! header when it has known names for both ends (as `source` and `target`, `from_id` and `to_id`, `id1` and `id2`), or words
+//! where the next line has numbers. Without a header the first two columns are the ends; with one that names neither, two
+//! columns must be all there are beside the weight. A column named `weight` or `w` is the weight; a third column without a
+//! name is not, it may as well be a time.
 //!
 //! What ids become is told by [`number_or_name`] and does not depend on threads or blocks.
 
@@ -28,7 +29,7 @@ use self::blocks::{Blocks, in_order};
 use self::layout::Layout;
 use self::lines::{Parsed, ReadId, parse, parse_weight};
 use self::quoted::{BadQuotes, Record, Records};
-use super::edges::EdgeTable;
+use super::edges::{EdgeTable, NO_SUCH_NODE};
 use super::ids::{Hasher, Ids, NODE_LIMIT, Named, names_or_numbers, number_or_name, parse_number};
 use crate::error::io_error;
 use crate::expansion::Limited;
@@ -84,7 +85,41 @@ pub(crate) fn read_edges(
     let open = || -> io::Result<Box<dyn Read + Send + '_>> {
         Ok(Box::new(Counted { reader: File::open(file)?, bytes: 0, progress }))
     };
-    Reader { threads, file, open: &open, block: BLOCK }.read(options, ids)
+    Reader { threads, file, open: &open, block: BLOCK, old_line_ends: false }.read(options, ids)
+}
+
+/// The first rows of an edge list, field by field.
+#[derive(Debug)]
+pub(crate) struct Head {
+    /// The names of the fields; their numbers where the file has none.
+    pub(crate) names: Vec<String>,
+    /// Whether the file names them.
+    pub(crate) named: bool,
+    pub(crate) rows: Vec<Vec<String>>,
+    pub(crate) source: usize,
+    pub(crate) target: usize,
+    pub(crate) weight: Option<usize>,
+}
+
+/// Looks at the first `rows` of an edge list; `None` where it cannot be read.
+pub(crate) fn head(file: &Path, options: &Delimited, rows: usize) -> Option<Head> {
+    let open = || -> io::Result<Box<dyn Read + Send + '_>> { Ok(Box::new(File::open(file)?)) };
+    let mut reader =
+        Reader { threads: &Threads::one(), file, open: &open, block: BLOCK, old_line_ends: false };
+    reader.old_line_ends = reader.has_old_line_ends().ok()?;
+    let layout = Layout::guess(BufReader::new(reader.text(0).ok()?), options).ok()??.ok()?;
+    let text = BufReader::new(reader.text(layout.data.bytes).ok()?);
+    let mut records = Records::new(text, layout.delimiter, layout.data.lines);
+    let mut record = Record::default();
+    let mut head = Vec::new();
+    while head.len() < rows && matches!(records.next(&mut record), Ok(Ok(true))) {
+        let field = |at| String::from_utf8_lossy(record.get(at)).into_owned();
+        head.push((0..record.len()).map(field).collect());
+    }
+    let Layout { fields, source, target, weight, names, .. } = layout;
+    let named = names.is_some();
+    let names = names.unwrap_or_else(|| (0..fields).map(|field| field.to_string()).collect());
+    Some(Head { names, named, rows: head, source, target, weight })
 }
 
 /// The same for bytes in memory; `file` is what messages call them.
@@ -97,7 +132,7 @@ pub(crate) fn read_edges_from_bytes(
     ids: Option<Ids>,
 ) -> Result<EdgeTable, DataError> {
     let open = || -> io::Result<Box<dyn Read + Send + '_>> { Ok(Box::new(bytes)) };
-    Reader { threads, file, open: &open, block }.read(options, ids)
+    Reader { threads, file, open: &open, block, old_line_ends: false }.read(options, ids)
 }
 
 /// Tells how much was read.
@@ -152,7 +187,23 @@ struct Reader<'a> {
     file: &'a Path,
     open: &'a (dyn Fn() -> io::Result<Box<dyn Read + Send + 'a>> + 'a),
     block: usize,
+    /// Whether lines end as on the first Macintoshes: with a carriage return alone.
+    old_line_ends: bool,
 }
+
+/// Carriage returns become line feeds.
+struct WithLineFeeds<R>(R);
+
+impl<R: Read> Read for WithLineFeeds<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.0.read(buffer)?;
+        buffer[..read].iter_mut().filter(|byte| **byte == b'\r').for_each(|byte| *byte = b'\n');
+        Ok(read)
+    }
+}
+
+/// How much of a file is looked at for its line ends, in bytes.
+const LINE_ENDS: u64 = 1 << 16;
 
 /// Edges whose ends are resolved, and those of the blocks to come.
 #[derive(Default)]
@@ -163,7 +214,8 @@ struct Edges {
 }
 
 impl Reader<'_> {
-    fn read(&self, options: &Delimited, ids: Option<Ids>) -> Result<EdgeTable, DataError> {
+    fn read(mut self, options: &Delimited, ids: Option<Ids>) -> Result<EdgeTable, DataError> {
+        self.old_line_ends = self.has_old_line_ends()?;
         let layout = Layout::guess(BufReader::new(self.text(0)?), options).map_err(self.io())?;
         let Some(layout) = layout else {
             let ids = ids.unwrap_or(Ids::Numbers { nodes: 0 });
@@ -299,6 +351,12 @@ impl Reader<'_> {
         }
     }
 
+    fn has_old_line_ends(&self) -> Result<bool, DataError> {
+        let mut head = Vec::new();
+        self.text(0)?.take(LINE_ENDS).read_to_end(&mut head).map_err(self.io())?;
+        Ok(head.contains(&b'\r') && !head.contains(&b'\n'))
+    }
+
     /// The text of the file from byte `start` on, out of its compression.
     fn text(&self, start: u64) -> Result<Box<dyn Read + Send + '_>, DataError> {
         let open = || -> io::Result<Box<dyn Read + Send + '_>> {
@@ -314,7 +372,7 @@ impl Reader<'_> {
                 Box::new(raw)
             };
             io::copy(&mut text.by_ref().take(start), &mut io::sink())?;
-            Ok(text)
+            Ok(if self.old_line_ends { Box::new(WithLineFeeds(text)) } else { text })
         };
         open().map_err(self.io())
     }
@@ -364,7 +422,7 @@ impl Reader<'_> {
             ),
             Trouble::UnknownId(which, found) => (
                 end(which),
-                "the id of a node in the nodes table".into(),
+                NO_SUCH_NODE.into(),
                 format!("`{}`", shown(&found)),
                 "add the node to the table or remove the edge",
             ),

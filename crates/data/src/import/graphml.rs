@@ -8,40 +8,56 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 
+use edgepace_graph::{Dataset, Threads};
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::{Reader, XmlVersion};
 
-use super::edges::EdgeBuilder;
+use super::column::{Cells, Column, Places, Table, Texts};
+use super::edges::{EdgeBuilder, is_weight};
 use super::ids::Ids;
-use super::nodes::{Cell, NodesBuilder};
-use super::{Columns, Parts};
+use super::report::{ColumnReport, Kind, Role, TableOf};
+use super::{Columns, Import, Parts, nodes_of_table};
 use crate::DataError;
 use crate::error::{Place, excerpt, format_error, io_error};
 
-/// Values that may be left to their default per byte of a file, at most.
+/// Bytes of values that may be left to their default per byte of a file, at most.
 const DEFAULTS_PER_BYTE: u64 = 8;
 
-pub(crate) fn read(file: &Path, columns: &Columns) -> Result<Parts, DataError> {
+pub(crate) fn read(threads: &Threads, file: &Path, request: &Import) -> Result<Parts, DataError> {
     let data = File::open(file).map_err(io_error("read", file))?;
-    read_xml(file, BufReader::new(data), columns)
+    read_xml(threads, file, BufReader::new(data), request)
 }
 
 /// A file that is already in memory.
 pub(crate) fn read_bytes(file: &Path, bytes: &[u8]) -> Result<(), DataError> {
-    read_xml(file, bytes, &Columns::default()).map(drop)
+    read_xml(&Threads::one(), file, bytes, &Import::default()).map(drop)
 }
 
-/// A declared attribute: its column, and its value where an element does not give one.
+/// A declared attribute.
 struct Key {
     column: usize,
-    default: Option<String>,
 }
 
 /// The attributes of nodes, or of edges.
 #[derive(Default)]
 struct Keys {
     names: Vec<String>,
+    /// What GraphML calls the type of each.
+    types: Vec<String>,
     of: HashMap<String, Key>,
+    /// The columns that have a default, with it. An element costs as much as these and what it gives, however many keys
+    /// there are.
+    defaults: Vec<(usize, String)>,
+    /// The last element that gave a value for the column, counted from 1.
+    given: Vec<u64>,
+}
+
+impl Keys {
+    /// The defaults of the columns for which an element gives no value.
+    fn missing(&self, element: u64) -> impl Iterator<Item = (usize, &str)> {
+        let missing = self.defaults.iter().filter(move |(column, _)| self.given[*column] != element);
+        missing.map(|(column, text)| (*column, &text[..]))
+    }
 }
 
 /// What the reader is inside of.
@@ -66,24 +82,37 @@ struct State<'a> {
     text: Option<String>,
     id: String,
     ends: (String, String),
-    values: Vec<Option<String>>,
+    /// What the open element gives: the column and the text.
+    values: Vec<(usize, String)>,
+    /// Nodes and edges so far, the open one included.
+    elements: u64,
     directed: Option<bool>,
     graph_done: bool,
-    nodes: Option<NodesBuilder<'a>>,
+    ids: Texts,
+    /// The byte where each node ends.
+    bytes: Vec<u64>,
+    attributes: Vec<Texts>,
     edges: Option<EdgeBuilder>,
     edge_values: Vec<(String, Vec<f32>)>,
+    /// For each column of the edges its place among their values, if it is kept.
+    edge_columns: Vec<Option<usize>>,
     /// Elements inside `data` that are not GraphML's own.
     foreign: usize,
     /// Values that were left to their default.
     defaults: u64,
 }
 
-fn read_xml(file: &Path, data: impl BufRead, columns: &Columns) -> Result<Parts, DataError> {
+fn read_xml(
+    threads: &Threads,
+    file: &Path,
+    data: impl BufRead,
+    request: &Import,
+) -> Result<Parts, DataError> {
     let mut reader = Reader::from_reader(data);
     let mut buffer = Vec::new();
     let mut state = State {
         file,
-        columns,
+        columns: &request.columns,
         node_keys: Keys::default(),
         edge_keys: Keys::default(),
         inside: Inside::Nothing,
@@ -93,11 +122,15 @@ fn read_xml(file: &Path, data: impl BufRead, columns: &Columns) -> Result<Parts,
         id: String::new(),
         ends: Default::default(),
         values: Vec::new(),
+        elements: 0,
         directed: None,
         graph_done: false,
-        nodes: None,
+        ids: Texts::default(),
+        bytes: Vec::new(),
+        attributes: Vec::new(),
         edges: None,
         edge_values: Vec::new(),
+        edge_columns: Vec::new(),
         foreign: 0,
         defaults: 0,
     };
@@ -143,7 +176,7 @@ fn read_xml(file: &Path, data: impl BufRead, columns: &Columns) -> Result<Parts,
             Ok(Event::Comment(_) | Event::Decl(_) | Event::PI(_)) => {}
         }
     }
-    state.finish()
+    state.finish(threads, request)
 }
 
 impl State<'_> {
@@ -174,7 +207,8 @@ impl State<'_> {
                 self.inside = Inside::Node;
                 self.id =
                     self.attribute(tag, "id", &place)?.ok_or_else(|| self.without("id", name, &place))?;
-                self.values = vec![None; self.node_keys.names.len()];
+                self.elements += 1;
+                self.values.clear();
             }
             "edge" => {
                 self.inside = Inside::Edge;
@@ -192,7 +226,8 @@ impl State<'_> {
                     );
                 }
                 self.ends = (source, target);
-                self.values = vec![None; self.edge_keys.names.len()];
+                self.elements += 1;
+                self.values.clear();
             }
             "data" => {
                 self.key = self.attribute(tag, "key", &place)?;
@@ -218,20 +253,28 @@ impl State<'_> {
                 ));
             }
         };
-        let header: Vec<&str> =
-            std::iter::once("id").chain(self.node_keys.names.iter().map(String::as_str)).collect();
-        // The id is the node's own, whatever its attributes are called.
-        self.nodes = Some(NodesBuilder::new(self.file, &header, self.columns)?);
+        self.attributes.resize_with(self.node_keys.names.len(), Texts::default);
         self.edges = Some(EdgeBuilder::new(self.file, None));
-        let weight = self.columns.weight.as_deref().unwrap_or("weight");
-        let wanted = std::iter::once(weight).chain(self.columns.edge_values.iter().map(String::as_str));
-        for name in wanted {
-            if self.edge_keys.names.iter().any(|own| own == name) {
+        self.edge_columns = vec![None; self.edge_keys.names.len()];
+        let names: Vec<&str> = self.edge_keys.names.iter().map(String::as_str).collect();
+        let find = |name: &str| super::roles::find(self.file, &names, "a key of the edges", name);
+        let weight = match &self.columns.weight {
+            Some(name) => Some(find(name)?),
+            None => names.iter().position(|name| is_weight(name)),
+        };
+        let mut wanted: Vec<usize> = weight.into_iter().collect();
+        for name in &self.columns.edge_values {
+            wanted.push(find(name)?);
+        }
+        for column in wanted {
+            if self.edge_columns[column].is_none() {
+                self.edge_columns[column] = Some(self.edge_values.len());
+                let name = if Some(column) == weight { Dataset::WEIGHT } else { names[column] };
                 self.edge_values.push((name.to_owned(), Vec::new()));
-            } else if name != "weight" {
-                return Err(format_error(self.file, place(), format!("a key `{name}` for edges"), "none"));
             }
         }
+        let kept = &self.edge_columns;
+        self.edge_keys.defaults.retain(|(column, _)| kept[*column].is_some());
         Ok(())
     }
 
@@ -241,6 +284,7 @@ impl State<'_> {
             return Err(format_error(self.file, place(), "keys before the graph", excerpt(id.as_bytes())));
         }
         let name = self.attribute(tag, "attr.name", place)?.unwrap_or_else(|| id.clone());
+        let kind = self.attribute(tag, "attr.type", place)?.unwrap_or_default();
         let domain = self.attribute(tag, "for", place)?.unwrap_or_else(|| "all".to_owned());
         self.inside = Inside::Key;
         self.key = Some(id.clone());
@@ -249,7 +293,9 @@ impl State<'_> {
             if domain == own || domain == "all" {
                 let column = keys.names.len();
                 keys.names.push(name.clone());
-                keys.of.insert(id.clone(), Key { column, default: None });
+                keys.types.push(kind.clone());
+                keys.given.push(0);
+                keys.of.insert(id.clone(), Key { column });
             }
         }
         Ok(())
@@ -272,8 +318,11 @@ impl State<'_> {
             "default" => {
                 let text = self.text.take();
                 for keys in [&mut self.node_keys, &mut self.edge_keys] {
-                    if let Some(key) = self.key.as_ref().and_then(|id| keys.of.get_mut(id)) {
-                        key.default.clone_from(&text);
+                    if let Some(key) = self.key.as_ref().and_then(|id| keys.of.get(id)) {
+                        let column = key.column;
+                        // A key that says it twice means the second.
+                        keys.defaults.pop_if(|(own, _)| *own == column);
+                        keys.defaults.extend(text.clone().map(|text| (column, text)));
                     }
                 }
             }
@@ -281,29 +330,39 @@ impl State<'_> {
             "data" => {
                 let (text, id) = (self.text.take(), self.key.take().unwrap_or_default());
                 let keys = match self.inside {
-                    Inside::Node => &self.node_keys,
-                    Inside::Edge => &self.edge_keys,
+                    Inside::Node => &mut self.node_keys,
+                    Inside::Edge => &mut self.edge_keys,
                     Inside::Key | Inside::Nothing => return Ok(()),
                 };
                 let Some(key) = keys.of.get(&id) else {
                     let expected = "a key that is declared before the graph";
                     return Err(format_error(self.file, place(), expected, excerpt(id.as_bytes())));
                 };
-                self.values[key.column] = text;
-            }
-            "node" if self.inside == Inside::Node => {
-                self.fill_defaults(false, &place)?;
-                self.inside = Inside::Nothing;
-                let cells =
-                    self.values.iter().map(|value| value.as_deref().map_or(Cell::Missing, Cell::Text));
-                if let Some(nodes) = &mut self.nodes {
-                    nodes.push(std::iter::once(Cell::Text(&self.id)).chain(cells), |_| place())?;
+                // The first value of a key counts.
+                if keys.given[key.column] != self.elements {
+                    keys.given[key.column] = self.elements;
+                    self.values.extend(text.map(|text| (key.column, text)));
                 }
             }
+            "node" if self.inside == Inside::Node => {
+                self.inside = Inside::Nothing;
+                let row = self.bytes.len();
+                self.ids.push(row, &self.id);
+                for (column, text) in &self.values {
+                    self.attributes[*column].push(row, text);
+                }
+                for (column, text) in self.node_keys.missing(self.elements) {
+                    self.attributes[column].push(row, text);
+                    self.defaults += text.len() as u64 + 1;
+                }
+                self.check_defaults(&place)?;
+                let Place::Byte(byte) = place() else { return Ok(()) };
+                self.bytes.push(byte);
+            }
             "edge" if self.inside == Inside::Edge => {
-                self.fill_defaults(true, &place)?;
                 self.inside = Inside::Nothing;
                 self.edge(&place)?;
+                self.check_defaults(&place)?;
             }
             "graph" => self.graph_done = true,
             _ => {}
@@ -311,20 +370,11 @@ impl State<'_> {
         Ok(())
     }
 
-    /// Gives attributes that an element leaves out their default. Defaults cost no bytes in the file, so that their number
-    /// must have a limit of its own.
-    fn fill_defaults(&mut self, edge: bool, place: &impl Fn() -> Place) -> Result<(), DataError> {
-        let keys = if edge { &self.edge_keys } else { &self.node_keys };
-        #[allow(clippy::iter_over_hash_type, reason = "each key fills a place of its own")]
-        for key in keys.of.values() {
-            if self.values[key.column].is_none() && key.default.is_some() {
-                self.values[key.column].clone_from(&key.default);
-                self.defaults += 1;
-            }
-        }
+    /// Defaults cost no bytes in the file, so that what they fill must have a limit of its own.
+    fn check_defaults(&self, place: &impl Fn() -> Place) -> Result<(), DataError> {
         let Place::Byte(read) = place() else { return Ok(()) };
         if self.defaults > DEFAULTS_PER_BYTE * (read + 65_536) {
-            let found = format!("{} of them", self.defaults);
+            let found = format!("{} bytes of them", self.defaults);
             return Err(format_error(
                 self.file,
                 place(),
@@ -338,28 +388,70 @@ impl State<'_> {
     fn edge(&mut self, place: &impl Fn() -> Place) -> Result<(), DataError> {
         let Some(edges) = &mut self.edges else { return Ok(()) };
         edges.push(self.ends.0.as_bytes(), self.ends.1.as_bytes(), place)?;
-        for (name, values) in &mut self.edge_values {
-            let column = self.edge_keys.names.iter().position(|own| own == name);
-            let text = column.and_then(|column| self.values[column].as_deref()).unwrap_or_default();
-            let value = text.trim().parse().map_err(|_| {
-                format_error(
-                    self.file,
-                    place(),
-                    format!("a number as `{name}` of every edge"),
-                    excerpt(text.as_bytes()),
-                )
-            })?;
-            values.push(value);
+        if self.edge_values.is_empty() {
+            return Ok(());
         }
-        Ok(())
+        let given = self.values.iter().map(|(column, text)| (*column, &text[..]));
+        let mut filled = 0;
+        for (column, text) in given.chain(self.edge_keys.missing(self.elements)) {
+            let Some(kept) = self.edge_columns[column] else { continue };
+            let (name, values) = &mut self.edge_values[kept];
+            let value = text.trim().parse().map_err(|_| not_a_number(self.file, name, text, place))?;
+            values.push(value);
+            filled += 1;
+        }
+        self.defaults += filled;
+        let count = edges.len();
+        match self.edge_values.iter().find(|(_, values)| values.len() != count) {
+            Some((name, _)) => Err(not_a_number(self.file, name, "", place)),
+            None => Ok(()),
+        }
     }
 
-    fn finish(self) -> Result<Parts, DataError> {
-        let (Some(nodes), Some(edges), true) = (self.nodes, self.edges, self.graph_done) else {
+    /// The nodes as a table. The id is the node's own, whatever its attributes are called.
+    fn table(&mut self) -> Table {
+        let rows = self.bytes.len();
+        let mut columns =
+            vec![Column { name: "id".to_owned(), cells: Cells::Text(std::mem::take(&mut self.ids)) }];
+        for (name, texts) in self.node_keys.names.iter().zip(std::mem::take(&mut self.attributes)) {
+            columns.push(Column { name: name.clone(), cells: Cells::Text(texts) });
+        }
+        let places = Places::Bytes(std::mem::take(&mut self.bytes));
+        Table { file: self.file.to_owned(), rows, columns, places }
+    }
+
+    fn edge_reports(&self) -> Vec<ColumnReport> {
+        let keys = self.edge_keys.names.iter().zip(&self.edge_keys.types).zip(&self.edge_columns);
+        let report = |((name, kind), kept): ((&String, &String), &Option<usize>)| ColumnReport {
+            table: TableOf::Edges,
+            name: name.clone(),
+            role: match kept {
+                Some(kept) if self.edge_values[*kept].0 == Dataset::WEIGHT => Role::Weight,
+                Some(_) => Role::Value,
+                None => Role::Dropped,
+            },
+            kind: match &kind[..] {
+                "int" | "long" | "float" | "double" => Kind::Number,
+                "boolean" => Kind::Boolean,
+                _ => Kind::Text,
+            },
+            distinct: None,
+            missing: 0.0,
+            min: None,
+            max: None,
+            features: Vec::new(),
+            note: if kept.is_none() { "not used".to_owned() } else { String::new() },
+        };
+        keys.map(report).collect()
+    }
+
+    fn finish(mut self, threads: &Threads, request: &Import) -> Result<Parts, DataError> {
+        let (Some(edges), true) = (self.edges.take(), self.graph_done) else {
             let found = "a file that ends without";
             return Err(format_error(self.file, Place::Whole, "a whole <graph>", found));
         };
-        let mut nodes = nodes.finish()?;
+        let columns = self.edge_reports();
+        let mut nodes = nodes_of_table(threads, &self.table(), request)?;
         let mut table = edges.finish(None);
         // Edges named their ends in the order of their appearance; the nodes' own numbers count.
         let own = std::mem::replace(&mut nodes.ids, Ids::Numbers { nodes: 0 });
@@ -385,11 +477,10 @@ impl State<'_> {
         renumber(&mut table.targets)?;
         table.ids = own;
         let mut values = self.edge_values;
-        let weight = self.columns.weight.as_deref().unwrap_or("weight");
-        if let Some(position) = values.iter().position(|(name, _)| name == weight) {
+        if let Some(position) = values.iter().position(|(name, _)| name == Dataset::WEIGHT) {
             table.weights = Some(values.remove(position).1);
         }
-        Ok(Parts { edges: table, values, nodes: Some(nodes), directed: self.directed })
+        Ok(Parts { edges: table, values, nodes: Some(nodes), directed: self.directed, columns })
     }
 
     fn attribute(
@@ -408,6 +499,11 @@ impl State<'_> {
     fn without(&self, attribute: &str, tag: &str, place: &impl Fn() -> Place) -> DataError {
         format_error(self.file, place(), format!("<{tag}> with {attribute}"), "one without")
     }
+}
+
+fn not_a_number(file: &Path, name: &str, text: &str, place: &impl Fn() -> Place) -> DataError {
+    let found = if text.is_empty() { "nothing".to_owned() } else { excerpt(text.as_bytes()) };
+    format_error(file, place(), format!("a number as `{name}` of every edge"), found)
 }
 
 fn short(text: &str) -> String {

@@ -51,6 +51,11 @@ impl Ids {
         }
     }
 
+    /// Whether the ids are names.
+    pub(crate) fn is_named(&self) -> bool {
+        matches!(self, Ids::Named(_))
+    }
+
     /// The number of the node with that id.
     pub(crate) fn number(&self, id: &[u8]) -> Option<u32> {
         match self {
@@ -121,7 +126,7 @@ impl Named {
         &self.bytes[self.offsets[number] as usize..self.offsets[number + 1] as usize]
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &[u8]> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &[u8]> + Clone {
         (0..self.len()).map(|number| self.get(number))
     }
 

@@ -13,19 +13,29 @@
 //! our own export) are recognised as they are, wherever edges are asked for.
 //!
 //! A table of nodes has one row per node and names its columns. `id` (or the row's number) is what edges call the node;
-//! `label` its class, `split` or `split:NAME` its set, `name` its name; every other column whose first cell is a number
-//! is a feature. All of this can be told otherwise in [`Columns`].
+//! `label` its class, `split` or `split:NAME` its set, `name` its name; every other column is a feature as far as its kind
+//! allows: numbers, truth values and categories are, dates, free text and ids are not ([`Encode`] says how). All of this can
+//! be told otherwise in [`Columns`], and a [`ColumnReport`] says what became of each. Texts of errors and notes that say
+//! «set `name=value`» mean the field of that name in [`Import`], [`Columns`] or [`Encode`].
+//!
+//! Where the ids of a table are the numbers 0, 1, 2, … in whatever order, node `i` is the one with id `i`; otherwise it is
+//! row `i` of the table. Rows of a file of features are nodes by the same rule.
 //!
 //! Nodes without features get one: log(1 + degree), standardised. Without labels a dataset has no classes; it can be
 //! stored and exported, but there is nothing to learn.
 
 mod arrays;
+mod column;
+mod dates;
 mod delimited;
 mod edge_list;
 mod edges;
+mod encode;
+mod explain;
 mod features;
 mod graphml;
 mod ids;
+mod join;
 mod mat;
 mod nodes;
 #[cfg(feature = "parquet")]
@@ -33,20 +43,24 @@ mod pages;
 #[cfg(feature = "parquet")]
 mod parquet;
 pub(crate) mod per_node;
+mod report;
+mod roles;
 mod sidecar;
 mod table;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use edgepace_graph::{Classes, Dataset, Features, Graph, Names, Threads, UNLABELLED, check_edge_values};
+use edgepace_graph::{Classes, Dataset, Graph, Threads, UNLABELLED, check_edge_values};
 use serde::{Deserialize, Serialize};
 
+use self::column::Table;
 use self::delimited::{Column, Delimited, read_edges};
 use self::edges::EdgeTable;
 use self::nodes::NodeTable;
+use self::roles::{Given, Roles};
 use crate::DataError;
-use crate::error::{graph_error, request_error};
+use crate::error::request_error;
 use crate::readers::recognise::{Layout, recognise};
 use crate::readers::{geom_gcn, gnn_benchmark, heterophilous, ogb, planetoid};
 
@@ -55,10 +69,15 @@ pub(crate) use self::edge_list::read_bytes as read_edge_list;
 pub(crate) use self::graphml::read_bytes as read_graphml;
 pub(crate) use self::ids::Ids;
 pub(crate) use self::mat::read_bytes as read_mat;
-pub(crate) use self::nodes::{LABEL_PREFIX, SPLIT_PREFIX};
 #[cfg(feature = "parquet")]
 pub(crate) use self::parquet::read_bytes as read_parquet;
+pub(crate) use self::roles::{LABEL_PREFIX, SPLIT_PREFIX};
 pub(crate) use self::sidecar::{Sidecar, feature_headers};
+
+pub use self::encode::{
+    Dates, Encode, EncodedColumn, Encoding, Fill, ONE_HOT_AUTO, ONE_HOT_AUTO_SUM, ONE_HOT_LIMIT, OneHot, Way,
+};
+pub use self::report::{Bound, ClassCount, ColumnReport, GraphReport, Kind, Role, TableOf};
 
 /// Told how far a file has been read: bytes done, bytes in all.
 pub type Progress<'a> = &'a (dyn Fn(u64, u64) + Sync);
@@ -105,7 +124,8 @@ impl Format {
                     "csv, csv.gz, tsv, tsv.gz, parquet, pq, graphml, xml, edgelist, edges, txt, npz, mat";
                 let expected = format!("a file with one of the extensions {legal}");
                 Err(request_error("file", file.display().to_string(), expected).with_help(
-                    "rename it, or say what format it has with `--edges-format` (`--nodes-format`)",
+                    "rename it, or set `edges_format=…` or `nodes_format=…` to what it is: csv, tsv, parquet, \
+                     graphml, edgelist, npz or mat",
                 ))
             }
         }
@@ -116,10 +136,11 @@ impl Format {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FeatureColumns {
-    /// Every column without another role whose first cell is a number; all its other cells must be numbers too.
+    /// Every column without another role that is of a kind to be one.
     #[default]
     Remaining,
-    /// The columns of these names, in the order of the table; none at all for features without columns.
+    /// The columns of these names, in the order of the table, and text among them one-hot; none at all for features
+    /// without columns.
     Listed(Vec<String>),
     /// The columns whose names start so.
     Prefix(String),
@@ -129,34 +150,38 @@ pub enum FeatureColumns {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Columns {
-    /// Edges: the source; `source`, or the first column. Here and for target and weight a number is a position from 0,
+    /// Edges: the source; by its name (`source`, `src`, `from`, `id1`, …), or the first column. Here and for target and weight a number is a position from 0,
     /// unless the header is said to be there.
     pub source: Option<String>,
-    /// Edges: the target; `target`, or the second column.
+    /// Edges: the target; by its name beside that of the source, or the second column.
     pub target: Option<String>,
     /// Edges: the weight; `weight`, if there is one.
     pub weight: Option<String>,
     /// Edges: further columns of numbers to keep, as edge columns of the same names.
     pub edge_values: Vec<String>,
-    /// Nodes: what edges call the node; `id`, `node` or `node_id`, or else the number of the row from 0.
+    /// Nodes: what edges call the node; `id`, `node`, `node_id` or `vertex` in any spelling, the name if edges use that, or
+    /// else the number of the row from 0.
     pub id: Option<String>,
     /// Nodes: the name to show; `name`, or the id when that is not a plain count from 0.
     pub node_name: Option<String>,
-    /// Nodes: the class; `label`, `class` or `y`. Without one, columns `label:NAME` of 0 and 1 are many labels.
+    /// Nodes: the class; `label`, `class`, `y`, `target` or `category`, the first of these. Without one, columns
+    /// `label:NAME` of 0 and 1 are many labels.
     pub label: Option<String>,
     /// Nodes: the columns of splits, each with `train`, `val` (`valid`, `validation`), `test` or 0, 1, 2 or a missing
-    /// marker; all columns `split` and `split:NAME` unless told.
+    /// marker; all columns `split` and `split:NAME` unless told, or else `train_mask`, `val_mask` and `test_mask`.
     pub splits: Option<Vec<String>>,
+    /// Nodes: columns to leave out.
+    pub drop: Vec<String>,
     /// Nodes: the features.
     pub features: FeatureColumns,
     /// The number of classes, when labels are the classes 0, 1, 2, … themselves. Otherwise whole numbers keep their
     /// order, other labels are sorted, and both keep their names.
     pub classes: Option<usize>,
+    /// Whether every value of the label is a class, however many there are.
+    pub many_classes: bool,
     /// The names of the classes, in order.
     pub class_names: Option<Vec<String>>,
-    /// The names of the features, in order, instead of those of their columns.
-    pub feature_names: Option<Vec<String>>,
-    /// What marks a node without a label; the empty string, `?` and `NaN` in any case unless told.
+    /// What marks a missing value in text, in any case; an empty cell always does.
     pub missing: Vec<String>,
 }
 
@@ -172,25 +197,49 @@ impl Default for Columns {
             label: None,
             splits: None,
             features: FeatureColumns::default(),
+            drop: Vec::new(),
             classes: None,
+            many_classes: false,
             class_names: None,
-            feature_names: None,
-            missing: ["", "?", "NaN"].map(str::to_owned).to_vec(),
+            missing: ["?", "NaN", "NA", "N/A", "<NA>", "null"].map(str::to_owned).to_vec(),
         }
     }
 }
 
-/// What to import.
+/// Which row of a file of features is which node's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum FeatureRows {
+    /// The rows are in the order of the table of nodes.
+    Table,
+    /// The rows are in the order of the ids, which are numbers.
+    Id,
+}
+
+/// What is known of features that were encoded before.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Encoded {
+    /// Their names, if they have any.
+    pub feature_names: Option<Vec<String>>,
+    /// [`Dataset::encoding`], if there is one.
+    pub encoding: Option<String>,
+}
+
+/// What to import.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Import {
     /// The edges; in GraphML and npz also the nodes.
     pub edges: PathBuf,
     /// The table of nodes. A node that only edges name is then an error; one without edges is isolated.
     pub nodes: Option<PathBuf>,
-    /// The features, row by node, in the order of the nodes: npy, npz, or a sparse matrix of SciPy. They replace those
-    /// of the table.
+    /// The features, row by node: npy, npz, or a sparse matrix of SciPy. They replace those of the table.
     pub features: Option<PathBuf>,
+    /// Which row of [`features`](Import::features) is which node's. Unless told, row `i` is the node with id `i` where the
+    /// ids are 0, 1, 2, … in whatever order, and otherwise row `i` of the table; ids that are other numbers must then
+    /// ascend.
+    pub feature_rows: Option<FeatureRows>,
     /// The format of the edges, when the extension does not tell.
     pub edges_format: Option<Format>,
     /// The format of the nodes, when the extension does not tell.
@@ -201,10 +250,25 @@ pub struct Import {
     pub directed: Option<bool>,
     /// The dataset's name; that of the edges' file unless told.
     pub name: Option<String>,
-    /// [`Dataset::encoding`] of features that the files hold encoded already.
-    pub kept_encoding: Option<String>,
+    /// Says that the files hold the features encoded already, and how they came to be.
+    pub encoded: Option<Encoded>,
     /// What columns are called.
     pub columns: Columns,
+    /// How columns of the table become features.
+    pub encode: Encode,
+    /// Does to the table what was done to another one, instead of what [`encode`](Import::encode) says: the same columns
+    /// must be there and of the same kinds, others must be [dropped](Columns::drop) by name, values of categories that
+    /// are new are 0 in all of their columns, and the label need not be there.
+    pub encoding: Option<Encoding>,
+}
+
+/// A dataset and what became of the columns that it was made of.
+#[derive(Debug, Clone)]
+pub struct Imported {
+    /// The dataset.
+    pub dataset: Dataset,
+    /// What became of each column of the nodes, then of the edges. Empty where the files are no tables.
+    pub columns: Vec<ColumnReport>,
 }
 
 impl Import {
@@ -230,20 +294,22 @@ pub(crate) struct Parts {
     values: EdgeValues,
     nodes: Option<NodeTable>,
     directed: Option<bool>,
+    /// What became of the columns of the edges.
+    columns: Vec<ColumnReport>,
 }
 
 /// Reads a user's own files into a dataset.
 ///
 /// # Errors
 /// Files that cannot be read or hold something else than their format promises, with file, line and column; a format
-/// that is not known.
-pub fn import(threads: &Threads, request: &Import, progress: Progress<'_>) -> Result<Dataset, DataError> {
+/// that is not known; columns that cannot be told apart.
+pub fn import(threads: &Threads, request: &Import, progress: Progress<'_>) -> Result<Imported, DataError> {
     let layout = recognise(&request.edges, request.edges_format)?;
     if let Layout::Tables(tables) = layout {
         return import(threads, &with_requests(*tables, request)?, progress);
     }
     let Layout::Edges(file, format) = layout else {
-        return replace_features(published(threads, &layout, request)?, request);
+        return join::whole(published(threads, &layout, request)?, request);
     };
     let request = &Import { edges: file, ..request.clone() };
     let request = match &request.features {
@@ -252,15 +318,59 @@ pub fn import(threads: &Threads, request: &Import, progress: Progress<'_>) -> Re
     };
     if format == Format::Mat {
         refuse_nodes(request, "a MATLAB file")?;
-        return replace_features(with_some_features(mat::read(threads, &request.edges, request)?)?, request);
+        return join::whole(with_some_features(mat::read(threads, &request.edges, request)?)?, request);
     }
     if format == Format::Arrays {
         let dataset = arrays::read(threads, &request.edges, request)?;
-        return replace_features(dataset, request);
+        return join::with_arrays(threads, dataset, request);
     }
-    let nodes = request.nodes.as_deref().map(|file| read_nodes(file, request)).transpose()?;
-    let parts = read_edge_file(threads, format, nodes, request, progress)?;
-    join(threads, parts, request)
+    let nodes = match &request.nodes {
+        Some(file) => {
+            let table = read_table(threads, file, request)?;
+            let mut roles = roles(&table, request)?;
+            explain::adopt_names(&table, &mut roles, format, request);
+            Some(nodes::nodes(threads, &table, roles, request, None)?)
+        }
+        None => None,
+    };
+    let parts = read_edge_file(threads, format, nodes, request, progress)
+        .map_err(|error| explain_edges(threads, error, format, request))?;
+    join::join(threads, parts, request)
+}
+
+/// An error about an edge whose end is no node says what would help; the table is read again for it.
+fn explain_edges(threads: &Threads, error: DataError, format: Format, request: &Import) -> DataError {
+    let table = request.nodes.as_ref().and_then(|file| read_table(threads, file, request).ok());
+    let roles = table.as_ref().and_then(|table| {
+        let mut roles = roles(table, request).ok()?;
+        explain::adopt_names(table, &mut roles, format, request);
+        Some(roles)
+    });
+    explain::unknown_node(error, table.as_ref(), roles.as_ref(), format, request)
+}
+
+/// What each column of a table of nodes is to be.
+fn roles(table: &Table, request: &Import) -> Result<Roles, DataError> {
+    let header: Vec<&str> = table.columns.iter().map(|column| &column.name[..]).collect();
+    let mut roles = match &request.encoding {
+        Some(encoding) => Roles::of_encoding(&table.file, &header, &request.columns, encoding)?,
+        None => Roles::guess(&table.file, &header, &request.columns)?,
+    };
+    if request.features.is_some() {
+        for role in roles.of.iter_mut().filter(|role| matches!(role, Given::Perhaps | Given::Feature)) {
+            *role = Given::Out("the features come from a file of their own".to_owned());
+        }
+    }
+    Ok(roles)
+}
+
+/// A table of nodes that is already in memory.
+pub(crate) fn nodes_of_table(
+    threads: &Threads,
+    table: &Table,
+    request: &Import,
+) -> Result<NodeTable, DataError> {
+    nodes::nodes(threads, table, roles(table, request)?, request, None)
 }
 
 /// A dataset in one of the layouts that say all themselves.
@@ -328,6 +438,11 @@ fn with_requests(tables: Import, request: &Import) -> Result<Import, DataError> 
         features: request.features.clone().or(tables.features),
         directed: request.directed.or(tables.directed),
         name: request.name.clone().or(tables.name),
+        feature_rows: request.feature_rows,
+        encode: request.encode.clone(),
+        encoding: request.encoding.clone(),
+        // Tables that say nothing about their columns are read as those that one names.
+        columns: if tables.columns == Columns::default() { request.columns.clone() } else { tables.columns },
         ..tables
     })
 }
@@ -344,16 +459,21 @@ pub(crate) fn read_delimited_edges(file: &Path, bytes: &[u8], block: usize) -> R
         .map(drop)
 }
 
-fn read_nodes(file: &Path, request: &Import) -> Result<NodeTable, DataError> {
+fn read_table(threads: &Threads, file: &Path, request: &Import) -> Result<Table, DataError> {
+    #[cfg(not(feature = "parquet"))]
+    let _ = threads;
     match request.nodes_format.map_or_else(|| Format::of(file), Ok)? {
-        Format::Csv => table::read(file, b',', &request.columns),
-        Format::Tsv => table::read(file, b'\t', &request.columns),
+        Format::Csv => table::read(file, b','),
+        Format::Tsv => table::read(file, b'\t'),
         #[cfg(feature = "parquet")]
-        Format::Parquet => parquet::read_nodes(file, &request.columns),
+        Format::Parquet => parquet::read_table(threads, file),
         #[cfg(not(feature = "parquet"))]
         Format::Parquet => Err(without_parquet(file)),
         Format::GraphMl | Format::EdgeList | Format::Arrays | Format::Mat => {
-            Err(request_error("nodes", file.display().to_string(), "a table of nodes: CSV, TSV or Parquet"))
+            Err(request_error("nodes", file.display().to_string(), "a table of nodes: CSV, TSV or Parquet")
+                .with_help(
+                    "if it is one, set `nodes_format=csv`, `nodes_format=tsv` or `nodes_format=parquet`",
+                ))
         }
     }
 }
@@ -385,12 +505,31 @@ fn read_edge_file(
             let found = "a table of nodes beside a GraphML file";
             return Err(request_error("nodes", found, "none: GraphML holds the nodes itself"));
         }
-        Format::GraphMl => return graphml::read(file, columns),
+        Format::GraphMl => return graphml::read(threads, file, request),
         Format::Arrays | Format::Mat => {
             return Err(request_error("edges", file.display().to_string(), "a file of edges"));
         }
     };
-    Ok(Parts { edges, values, nodes, directed: None })
+    let columns = join::edge_columns(format, request, &edges, &values);
+    Ok(Parts { edges, values, nodes, directed: None, columns })
+}
+
+/// How a file of delimited edges is laid out, as far as that was told.
+fn layout(format: Format, request: &Import) -> Delimited {
+    let columns = &request.columns;
+    // A number is the position of a column, unless a header makes it a name.
+    let column = |name: &Option<String>| {
+        let position =
+            name.as_ref().and_then(|name| name.parse().ok()).filter(|_| request.header != Some(true));
+        position.map(Column::Position).or_else(|| name.clone().map(Column::Name))
+    };
+    Delimited {
+        delimiter: (format == Format::Tsv).then_some(b'\t'),
+        header: request.header,
+        source: column(&columns.source),
+        target: column(&columns.target),
+        weight: column(&columns.weight),
+    }
 }
 
 /// One pass for the edges with their weight, and one for each further column: they are few and rare.
@@ -402,19 +541,7 @@ fn read_delimited(
     progress: Progress<'_>,
 ) -> Result<(EdgeTable, EdgeValues), DataError> {
     let columns = &request.columns;
-    // A number is the position of a column, unless a header makes it a name.
-    let column = |name: &Option<String>| {
-        let position =
-            name.as_ref().and_then(|name| name.parse().ok()).filter(|_| request.header != Some(true));
-        position.map(Column::Position).or_else(|| name.clone().map(Column::Name))
-    };
-    let mut layout = Delimited {
-        delimiter: (format == Format::Tsv).then_some(b'\t'),
-        header: request.header,
-        source: column(&columns.source),
-        target: column(&columns.target),
-        weight: column(&columns.weight),
-    };
+    let mut layout = layout(format, request);
     let total = fs::metadata(&request.edges).map_or(0, |data| data.len());
     let progress = |done| progress(done, total);
     let mut edges = read_edges(threads, &request.edges, &layout, ids, &progress)?;
@@ -426,67 +553,6 @@ fn read_delimited(
         edges.ids = again.ids;
     }
     Ok((edges, values))
-}
-
-/// Makes a dataset of what the files said.
-fn join(threads: &Threads, parts: Parts, request: &Import) -> Result<Dataset, DataError> {
-    let wrong = |error| graph_error(&request.edges)(error);
-    let Parts { edges, values, nodes, directed } = parts;
-    let directed = request.directed.or(directed).unwrap_or(false);
-    let count = edges.ids.nodes();
-    let weights = edges.weights.map(|weights| (Dataset::WEIGHT.to_owned(), weights));
-    let columns: EdgeValues = weights.into_iter().chain(values).collect();
-    let (graph, columns) =
-        graph(threads, count, &edges.sources, &edges.targets, directed, columns).map_err(wrong)?;
-    drop((edges.sources, edges.targets));
-    let listed = match &request.features {
-        Some(file) if per_node::is_json(file) => Some(per_node::read(file, &edges.ids)?),
-        _ => None,
-    };
-    let names = edges.ids.into_names();
-    let name = request.name.clone().unwrap_or_else(|| stem(&request.edges));
-    let mut dataset = if let Some(nodes) = nodes {
-        let file = request.nodes.as_ref().unwrap_or(&request.edges);
-        let features = nodes.features.map_or_else(|| features::degrees(&graph), Ok)?;
-        let mut dataset =
-            Dataset::new(name, graph, features, nodes.labels, nodes.splits).map_err(graph_error(file))?;
-        if let Some(names) = names.or(nodes.names) {
-            dataset = dataset.with_node_names(names)?;
-        }
-        if let Some(names) = nodes.class_names {
-            dataset = dataset.with_class_names(names).map_err(graph_error(file))?;
-        }
-        dataset
-    } else {
-        let (features, labels) = (features::degrees(&graph)?, unlabelled(&graph)?);
-        let dataset = Dataset::new(name, graph, features, edgepace_graph::Labels::from(labels), Vec::new())?;
-        if let Some(names) = names { dataset.with_node_names(names)? } else { dataset }
-    };
-    for (name, values) in columns {
-        dataset = dataset.with_edge_column(name, values)?;
-    }
-    dataset = match listed {
-        Some(features) => dataset.with_features(features)?,
-        None => replace_features(dataset, request)?,
-    };
-    if let Some(names) = &request.columns.feature_names {
-        let file = request.nodes.as_ref().unwrap_or(&request.edges);
-        dataset = dataset.with_feature_names(Names::new(names)).map_err(graph_error(file))?;
-    }
-    Ok(match &request.kept_encoding {
-        Some(text) => dataset.with_encoding(&text[..]),
-        None => dataset,
-    })
-}
-
-fn replace_features(dataset: Dataset, request: &Import) -> Result<Dataset, DataError> {
-    let Some(file) = &request.features else { return Ok(dataset) };
-    if per_node::is_json(file) {
-        let features = per_node::read(file, &Ids::Numbers { nodes: dataset.graph().nodes() })?;
-        return Ok(dataset.with_features(features)?);
-    }
-    let features: Features = features::features_from_file(file)?;
-    dataset.with_features(features).map_err(graph_error(file))
 }
 
 /// Named numbers for every edge.

@@ -1,368 +1,516 @@
-//! A table of nodes: which columns are what, and what they become.
+//! A table of nodes: what its columns become.
 
-use std::path::{Path, PathBuf};
+use std::collections::HashSet;
 
-use edgepace_graph::{Classes, DenseFeatures, Features, Labels, ManyLabels, Names, Split, UNLABELLED};
+use edgepace_graph::{Classes, Features, Labels, ManyLabels, Names, Split, Threads, UNLABELLED};
 
+use super::column::{Cell, Markers, Profile, Table};
+use super::encode::{Decider, Decision, EncodedColumn, Encoding, OneHot, features, is_category, limit_sum};
 use super::ids::{Ids, Named, parse_number};
-use super::{Columns, FeatureColumns};
+use super::join::{no_row, rows_by_name};
+use super::report::{ColumnReport, Kind, Role, TableOf};
+use super::roles::{Given, LABEL_PREFIX, Roles, find};
+use super::{Columns, FeatureColumns, Import};
 use crate::error::{excerpt, format_error, graph_error};
 use crate::{DataError, Place};
 
-/// The start of the name of a column that is one split of several, or one label of many.
-pub(crate) const SPLIT_PREFIX: &str = "split:";
-pub(crate) const LABEL_PREFIX: &str = "label:";
-
-/// One cell of a table.
-#[derive(Debug, Clone, Copy)]
-#[cfg_attr(not(feature = "parquet"), allow(dead_code, reason = "only Parquet has typed cells"))]
-pub(crate) enum Cell<'a> {
-    Text(&'a str),
-    Integer(i64),
-    Number(f64),
-    Missing,
-}
+/// From so many labelled nodes on, more classes than half of them are questioned.
+const QUESTION_FROM: usize = 10;
+/// More classes than this share of the labelled nodes are questioned: fewer than two nodes each teach nothing.
+const CLASS_SHARE: f64 = 0.5;
+/// So many numbers as labels are classes without a question; more are questioned above [`NUMBER_SHARE`].
+const NUMBERS_AS_CLASSES: usize = 20;
+const NUMBER_SHARE: f64 = 0.05;
 
 /// What a table of nodes says, node by node.
 #[derive(Debug)]
 pub(crate) struct NodeTable {
     pub(crate) ids: Ids,
+    pub(crate) order: Order,
+    /// The row of each node, where that is not its number.
+    pub(crate) row_of: Option<Vec<u32>>,
     pub(crate) names: Option<Names>,
-    pub(crate) labels: Labels,
+    /// `None` when the table has no column for them.
+    pub(crate) labels: Option<Labels>,
     pub(crate) class_names: Option<Names>,
     pub(crate) splits: Vec<Split>,
     /// `None` when the table has no columns for them.
     pub(crate) features: Option<Features>,
+    pub(crate) encoding: Encoding,
+    pub(crate) columns: Vec<ColumnReport>,
 }
 
+/// How the nodes follow from the rows of the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Role {
-    Id,
-    Name,
-    Label,
-    ManyLabel,
-    Split(usize),
-    Feature,
-    /// A feature, if the first row has a number there.
-    Perhaps,
-    Ignored,
+pub(crate) enum Order {
+    /// Node by row; the ids say nothing else.
+    Rows,
+    /// Node by id: the ids are the numbers 0, 1, 2, … in an order of their own.
+    Ids,
+    /// Node by row, though the ids are numbers in an order of their own.
+    Unclear,
 }
 
-/// Collects the rows of a table.
-pub(crate) struct NodesBuilder<'a> {
-    file: PathBuf,
+/// Reads the columns of a table by their roles. Where nodes have names already, the ids of the table are those names.
+pub(crate) fn nodes(
+    threads: &Threads,
+    table: &Table,
+    mut roles: Roles,
+    request: &Import,
+    names: Option<&Names>,
+) -> Result<NodeTable, DataError> {
+    let columns = &request.columns;
+    let markers = Markers(&columns.missing);
+    let profiles =
+        threads.map(table.columns.len(), |column| Profile::of(&table.columns[column].cells, markers));
+    let reader = Reader { table, markers, columns };
+    let (ids, mut row_of, order) = reader.ids(&roles)?;
+    if let (Ids::Named(own), Some(names)) = (&ids, names) {
+        if names.len() != table.rows {
+            let expected = format!("{} rows, one per node of the arrays", names.len());
+            return Err(format_error(&table.file, Place::Whole, expected, table.rows.to_string()));
+        }
+        row_of = Some(rows_by_name(names, own.iter()).map_err(|name| no_row(&table.file, &name))?);
+    }
+    let node_of = row_of.as_ref().map(|rows| inverse(rows));
+    let (encoded, notes) = match &request.encoding {
+        Some(encoding) => (reader.repeat(&roles, encoding), Vec::new()),
+        None => reader.encode(threads, &mut roles, &profiles, request)?,
+    };
+    let used: Vec<(usize, &EncodedColumn)> =
+        encoded.iter().enumerate().filter(|(_, column)| column.way.is_some()).collect();
+    // Features are in the order of the encoding, which for another table than its own need not be that of the columns.
+    let used = match &request.encoding {
+        Some(encoding) => in_order(used, encoding),
+        None => used,
+    };
+    let asked = matches!(&columns.features, FeatureColumns::Listed(_)) || request.encoding.is_some();
+    let features = if used.is_empty() && !asked {
+        None
+    } else {
+        Some(features(threads, table, &profiles, markers, &used, row_of.as_deref())?)
+    };
+    let place = Placed { node_of: node_of.as_deref() };
+    let (labels, class_names) = reader.labels(&roles, &profiles, place, request)?;
+    let splits = reader.splits(&roles, place)?;
+    let names = roles.of.iter().position(|role| *role == Given::Name).map(|column| {
+        let texts = table.columns[column].cells.raw_texts(table.rows);
+        match &row_of {
+            Some(rows) => Names::new(rows.iter().map(|&row| &texts[row as usize])),
+            None => Names::new(&texts),
+        }
+    });
+    let reports = reports(table, &roles, &profiles, &encoded, notes);
+    let classes = labels.as_ref().map(|labels| match &class_names {
+        Some(names) => names.iter().map(str::to_owned).collect(),
+        None => (0..labels.width()).map(|class| class.to_string()).collect(),
+    });
+    let encoding = match &request.encoding {
+        Some(encoding) => encoding.clone(),
+        None => Encoding::new(encoded, classes),
+    };
+    Ok(NodeTable {
+        ids,
+        order,
+        row_of,
+        names,
+        labels,
+        class_names,
+        splits,
+        features,
+        encoding,
+        columns: reports,
+    })
+}
+
+fn in_order<'a>(
+    used: Vec<(usize, &'a EncodedColumn)>,
+    encoding: &Encoding,
+) -> Vec<(usize, &'a EncodedColumn)> {
+    let of_name = |name: &str| used.iter().find(|(_, column)| column.name == name).copied();
+    encoding
+        .columns
+        .iter()
+        .filter(|column| column.way.is_some())
+        .filter_map(|column| of_name(&column.name))
+        .collect()
+}
+
+/// For each row its node, from the row of each node.
+fn inverse(row_of: &[u32]) -> Vec<u32> {
+    let mut node_of = vec![0; row_of.len()];
+    for (node, &row) in (0..).zip(row_of) {
+        node_of[row as usize] = node;
+    }
+    node_of
+}
+
+/// Which node a row is.
+#[derive(Clone, Copy)]
+struct Placed<'a> {
+    node_of: Option<&'a [u32]>,
+}
+
+impl Placed<'_> {
+    fn node(self, row: usize) -> usize {
+        self.node_of.map_or(row, |nodes| nodes[row] as usize)
+    }
+}
+
+struct Reader<'a> {
+    table: &'a Table,
+    markers: Markers<'a>,
     columns: &'a Columns,
-    header: Vec<String>,
-    roles: Vec<Role>,
-    rows: usize,
-    ids: Named,
-    /// Whether the ids so far are 0, 1, 2, …
-    counted: bool,
-    names: Vec<String>,
-    class_values: Named,
-    class_of: Vec<u32>,
-    many: Vec<u8>,
-    splits: Vec<(String, [Vec<u32>; 3])>,
-    features: Vec<f32>,
 }
 
-impl<'a> NodesBuilder<'a> {
-    pub(crate) fn new(
-        file: &Path,
-        header: &[impl AsRef<str>],
-        columns: &'a Columns,
-    ) -> Result<NodesBuilder<'a>, DataError> {
-        let header: Vec<String> = header.iter().map(|name| name.as_ref().trim().to_owned()).collect();
-        let (roles, splits) = roles(file, &header, columns)?;
-        Ok(NodesBuilder {
-            file: file.to_owned(),
-            columns,
-            header,
-            roles,
-            rows: 0,
-            ids: Named::default(),
-            counted: true,
-            names: Vec::new(),
-            class_values: Named::default(),
-            class_of: Vec::new(),
-            many: Vec::new(),
-            splits: splits.into_iter().map(|name| (name, Default::default())).collect(),
-            features: Vec::new(),
-        })
+impl Reader<'_> {
+    fn wrong(&self, row: usize, column: usize, expected: &str, found: impl Into<String>) -> DataError {
+        format_error(&self.table.file, self.table.place(row, column), expected, found)
     }
 
-    /// Adds a row, which has a cell for every column. `place` says where a column of it is, or the row as a whole.
-    pub(crate) fn push<'c>(
-        &mut self,
-        cells: impl Iterator<Item = Cell<'c>>,
-        place: impl Fn(Option<&str>) -> Place,
-    ) -> Result<(), DataError> {
-        let row = self.rows as u32;
-        for (column, cell) in cells.enumerate().take(self.roles.len()) {
-            let at = || place(Some(&self.header[column]));
-            if self.roles[column] == Role::Perhaps {
-                let role = if number(cell).is_some() { Role::Feature } else { Role::Ignored };
-                self.roles[column] = role;
+    /// The ids, the row of each node where the ids put them in another order, and what that order is.
+    fn ids(&self, roles: &Roles) -> Result<(Ids, Option<Vec<u32>>, Order), DataError> {
+        let rows = self.table.rows;
+        let Some(column) = roles.of.iter().position(|role| *role == Given::Id) else {
+            return Ok((Ids::Numbers { nodes: rows }, None, Order::Rows));
+        };
+        let expected = "an id that no other node has";
+        let mut named = Named::default();
+        let mut numbers: Option<Vec<u32>> = Some(Vec::new());
+        self.table.columns[column].cells.each(Markers(&[]), |row, cell| {
+            let missing = named.len();
+            if missing != row {
+                return Err(self.wrong(missing, column, expected, "nothing"));
             }
-            match self.roles[column] {
-                Role::Id => {
-                    let id = text(cell);
-                    self.counted &= parse_number(id.as_bytes()) == Some(row);
-                    if id.is_empty() || self.ids.intern(id.as_bytes()) != Some(row) {
-                        return Err(format_error(
-                            &self.file,
-                            at(),
-                            "an id that no other node has",
-                            excerpt(id.as_bytes()),
-                        ));
-                    }
+            let id = cell.text();
+            if named.intern(id.as_bytes()) != Some(row as u32) {
+                return Err(self.wrong(row, column, expected, excerpt(id.as_bytes())));
+            }
+            match (parse_number(id.as_bytes()), &mut numbers) {
+                (Some(number), Some(numbers)) => numbers.push(number),
+                _ => numbers = None,
+            }
+            Ok(())
+        })?;
+        if named.len() != rows {
+            return Err(self.wrong(named.len(), column, expected, "nothing"));
+        }
+        let Some(numbers) = numbers else { return Ok((Ids::Named(named), None, Order::Rows)) };
+        let ascending = numbers.is_sorted();
+        // All are different: below the number of rows they are all numbers there are.
+        if numbers.iter().all(|&number| (number as usize) < rows) {
+            let row_of = (!ascending).then(|| inverse(&numbers));
+            let order = if ascending { Order::Rows } else { Order::Ids };
+            return Ok((Ids::Numbers { nodes: rows }, row_of, order));
+        }
+        Ok((Ids::Named(named), None, if ascending { Order::Rows } else { Order::Unclear }))
+    }
+
+    /// How each column becomes features, and a note on each. What is decided about a column replaces its role.
+    fn encode(
+        &self,
+        threads: &Threads,
+        roles: &mut Roles,
+        profiles: &[Profile],
+        request: &Import,
+    ) -> Result<(Vec<EncodedColumn>, Vec<String>), DataError> {
+        let header: Vec<&str> = self.table.columns.iter().map(|column| &column.name[..]).collect();
+        if let OneHot::Columns(names) = &request.encode.one_hot {
+            for name in names {
+                let column = find(&self.table.file, &header, "to become one-hot", name)?;
+                if roles.of[column] == Given::Perhaps {
+                    roles.of[column] = Given::Feature;
                 }
-                Role::Name => self.names.push(raw_text(cell)),
-                Role::Label => self.label(cell),
-                Role::ManyLabel => match number(cell) {
-                    Some(value) if value == 0.0 || value == 1.0 => self.many.push(value as u8),
-                    _ => return Err(format_error(&self.file, at(), "0 or 1", shown(cell))),
-                },
-                Role::Split(split) => {
-                    let Ok(set) = self.set(cell) else {
-                        let expected = "`train`, `validation`, `test`, 0, 1, 2 or nothing";
-                        return Err(format_error(&self.file, at(), expected, shown(cell)));
-                    };
-                    if let Some(set) = set {
-                        self.splits[split].1[set].push(row);
-                    }
-                }
-                Role::Feature => {
-                    let value = number(cell).map(|value| value as f32).filter(|value| value.is_finite());
-                    let value = value.ok_or_else(|| {
-                        format_error(&self.file, at(), "a finite number", shown(cell))
-                            .with_help("fill in missing features, or list the columns that are features")
-                    })?;
-                    self.features.push(value);
-                }
-                Role::Perhaps | Role::Ignored => {}
             }
         }
-        self.rows += 1;
-        Ok(())
-    }
-
-    fn is_missing(&self, text: &str) -> bool {
-        self.columns.missing.iter().any(|marker| marker.eq_ignore_ascii_case(text))
-    }
-
-    fn label(&mut self, cell: Cell<'_>) {
-        let text = text(cell);
-        let class = if matches!(cell, Cell::Missing) || self.is_missing(&text) {
-            UNLABELLED
-        } else {
-            self.class_values.intern(text.as_bytes()).unwrap_or(UNLABELLED)
+        let one_hot = match &request.encode.one_hot {
+            OneHot::Columns(names) => {
+                let exact = names.iter().filter_map(|name| find(&self.table.file, &header, "", name).ok());
+                OneHot::Columns(exact.map(|column| header[column].to_owned()).collect())
+            }
+            other => other.clone(),
         };
-        self.class_of.push(class);
-    }
-
-    /// 0 for training, 1 for validation, 2 for test, `None` for none of them; an error for anything else.
-    fn set(&self, cell: Cell<'_>) -> Result<Option<usize>, ()> {
-        let text = text(cell).to_ascii_lowercase();
-        match &text[..] {
-            "train" | "training" | "0" => Ok(Some(0)),
-            "val" | "valid" | "validation" | "1" => Ok(Some(1)),
-            "test" | "2" => Ok(Some(2)),
-            "none" => Ok(None),
-            other if self.is_missing(other) => Ok(None),
-            _ => Err(()),
+        let encode = super::encode::Encode { one_hot, ..request.encode.clone() };
+        let decider = Decider { table: self.table, markers: self.markers, encode: &encode };
+        let decided = threads.map(header.len(), |column| match roles.of[column] {
+            Given::Feature => decider.decide(column, &profiles[column], true).map(Some),
+            Given::Perhaps => decider.decide(column, &profiles[column], false).map(Some),
+            _ => Ok(None),
+        });
+        let mut decisions = decided.into_iter().collect::<Result<Vec<_>, _>>()?;
+        let perhaps = roles.of.iter().enumerate().filter(|(_, role)| **role == Given::Perhaps);
+        let by_itself: HashSet<usize> = perhaps.map(|(column, _)| column).collect();
+        limit_sum(&mut decisions, &by_itself);
+        let mut encoded = Vec::new();
+        let mut notes = Vec::new();
+        for (column, decision) in decisions.into_iter().enumerate() {
+            let (role, way, indicator, note) = match decision {
+                Some(Decision::Use { way, indicator, note }) => {
+                    roles.of[column] = Given::Feature;
+                    (Role::Feature, Some(way), indicator, note)
+                }
+                Some(Decision::Drop(why)) => {
+                    roles.of[column] = Given::Out(why.clone());
+                    (Role::Dropped, None, false, why)
+                }
+                None => (role_of(&roles.of[column]), None, false, String::new()),
+            };
+            encoded.push(EncodedColumn { name: header[column].to_owned(), role, way, indicator });
+            notes.push(note);
         }
+        Ok((encoded, notes))
     }
 
-    pub(crate) fn finish(self) -> Result<NodeTable, DataError> {
-        let wrong = |error| graph_error(&self.file)(error);
-        let nodes = self.rows;
-        let has = |role: Role| self.roles.contains(&role);
-        // In a table without rows nothing says which of the other columns are numbers.
-        let features = self.roles.iter().filter(|role| matches!(role, Role::Feature)).count();
-        let listed = matches!(&self.columns.features, FeatureColumns::Listed(_));
-        let features = if features > 0 || listed {
-            Some(DenseFeatures::new(nodes, features, self.features).map_err(wrong)?.into())
-        } else {
-            None
+    /// The columns of this table with what an encoding makes of them.
+    fn repeat(&self, roles: &Roles, encoding: &Encoding) -> Vec<EncodedColumn> {
+        let of_name = |name: &str, role: &Given| {
+            let known = encoding.columns.iter().find(|column| column.name == name);
+            let known = known.filter(|_| *role == Given::Feature).cloned();
+            known.unwrap_or_else(|| EncodedColumn {
+                name: name.to_owned(),
+                role: role_of(role),
+                way: None,
+                indicator: false,
+            })
         };
-        let (labels, class_names) = if has(Role::ManyLabel) {
-            let columns = self.roles.iter().zip(&self.header).filter(|(role, _)| **role == Role::ManyLabel);
-            let names = columns.map(|(_, name)| name.strip_prefix(LABEL_PREFIX).unwrap_or(name));
-            let names = Names::new(names);
-            (ManyLabels::new(nodes, names.len(), self.many).map_err(wrong)?.into(), Some(names))
-        } else if has(Role::Label) {
-            classes(&self.file, self.columns, &self.class_values, self.class_of)?
+        self.table.columns.iter().zip(&roles.of).map(|(column, role)| of_name(&column.name, role)).collect()
+    }
+
+    fn labels(
+        &self,
+        roles: &Roles,
+        profiles: &[Profile],
+        place: Placed<'_>,
+        request: &Import,
+    ) -> Result<(Option<Labels>, Option<Names>), DataError> {
+        let rows = self.table.rows;
+        let wrong = |error| graph_error(&self.table.file)(error);
+        let many: Vec<usize> = (0..roles.of.len()).filter(|&at| roles.of[at] == Given::ManyLabel).collect();
+        let (labels, names) = if !many.is_empty() {
+            let mut values = vec![0; rows * many.len()];
+            for (label, &column) in many.iter().enumerate() {
+                let numbers = self.binary(column)?;
+                for (row, value) in numbers.into_iter().enumerate() {
+                    values[place.node(row) * many.len() + label] = value;
+                }
+            }
+            let name = |&column: &usize| &self.table.columns[column].name[..];
+            let names = many.iter().map(name).map(|name| name.strip_prefix(LABEL_PREFIX).unwrap_or(name));
+            let labels = ManyLabels::new(rows, many.len(), values).map_err(wrong)?;
+            (Some(Labels::from(labels)), Some(Names::new(names)))
+        } else if let Some(column) = roles.of.iter().position(|role| *role == Given::Label) {
+            let mut values = Named::default();
+            let mut of = vec![UNLABELLED; rows];
+            self.table.columns[column].cells.for_each(self.markers, |row, cell| {
+                let class = values.intern(cell.text().as_bytes()).unwrap_or(UNLABELLED);
+                of[place.node(row)] = class;
+            });
+            if let Some(encoding) = &request.encoding {
+                let known = encoding.classes.as_deref().unwrap_or_default();
+                return self.known_classes(column, &values, of, known);
+            }
+            if !self.columns.many_classes && self.columns.classes.is_none() {
+                self.question(column, &profiles[column], values.len())?;
+            }
+            let (labels, names) = self.classes(&values, of)?;
+            (Some(labels), names)
         } else {
-            (Classes::new(0, vec![UNLABELLED; nodes]).map_err(wrong)?.into(), None)
+            (None, None)
         };
-        let class_names = match &self.columns.class_names {
+        let names = match &self.columns.class_names {
             Some(names) => Some(Names::new(names)),
             None if self.columns.classes.is_some() => None,
-            None => class_names,
+            None => names,
         };
-        let mut splits = Vec::new();
-        for (name, [train, validation, test]) in self.splits {
-            splits.push(Split::new(name, nodes, train, validation, test).map_err(wrong)?);
+        Ok((labels, names))
+    }
+
+    /// A column of 0 and 1, or of truth values, without a gap.
+    fn binary(&self, column: usize) -> Result<Vec<u8>, DataError> {
+        let cells = &self.table.columns[column].cells;
+        let numbers = cells.numbers(self.table.rows, self.markers);
+        let numbers =
+            numbers.map_err(|(row, text)| self.wrong(row, column, "0 or 1", excerpt(text.as_bytes())))?;
+        let mut values = Vec::with_capacity(numbers.len());
+        for (row, value) in numbers.into_iter().enumerate() {
+            if value != 0.0 && value != 1.0 {
+                let found = if value.is_nan() { "nothing".to_owned() } else { format!("`{value}`") };
+                return Err(self.wrong(row, column, "0 or 1", found));
+            }
+            values.push(value as u8);
         }
-        let named = self.roles.contains(&Role::Name);
-        let ids = if self.roles.contains(&Role::Id) && !self.counted {
-            Ids::Named(self.ids)
-        } else {
-            Ids::Numbers { nodes }
+        Ok(values)
+    }
+
+    /// Refuses labels that are hardly classes.
+    fn question(&self, column: usize, profile: &Profile, classes: usize) -> Result<(), DataError> {
+        let labelled = profile.present;
+        let share = classes as f64 / labelled.max(1) as f64;
+        let numbers = matches!(profile.kind, Kind::Number | Kind::Date);
+        let too_many = labelled >= QUESTION_FROM && share > CLASS_SHARE;
+        let measured = numbers && classes > NUMBERS_AS_CLASSES && (share > NUMBER_SHARE || !profile.whole);
+        if !too_many && !measured {
+            return Ok(());
+        }
+        let name = &self.table.columns[column].name;
+        let what = match profile.kind {
+            Kind::Number => "different numbers",
+            Kind::Date => "different dates",
+            _ => "different values",
         };
-        let names = named.then(|| Names::new(&self.names));
-        Ok(NodeTable { ids, names, labels, class_names, splits, features })
+        let found = format!("{classes} {what} for {labelled} labelled nodes");
+        let expected = format!(
+            "at most {} classes",
+            if numbers { "20, or one per twenty labelled nodes" } else { "one per two labelled nodes" }
+        );
+        let help = "is it the label? Set `label=…` to name another column, or `many_classes=true` to take every \
+            value for a class";
+        Err(format_error(&self.table.file, Place::Part(name.clone()), expected, found).with_help(help))
     }
-}
 
-/// Numbers the classes: whole numbers in their order, other values by the alphabet. Their names are kept, unless they
-/// are the numbers 0, 1, 2, … themselves.
-fn classes(
-    file: &Path,
-    columns: &Columns,
-    values: &Named,
-    mut of: Vec<u32>,
-) -> Result<(Labels, Option<Names>), DataError> {
-    let texts: Vec<&str> =
-        values.iter().map(|value| std::str::from_utf8(value).unwrap_or_default()).collect();
-    let numbers: Option<Vec<i64>> = texts.iter().map(|text| text.parse().ok()).collect();
-    let mut order: Vec<usize> = (0..texts.len()).collect();
-    match &numbers {
-        Some(numbers) => order.sort_by_key(|&value| numbers[value]),
-        None => order.sort_by_key(|&value| texts[value]),
-    }
-    let mut class_of_value = vec![0; texts.len()];
-    for (class, &value) in order.iter().enumerate() {
-        class_of_value[value] = class as u32;
-    }
-    let mut count = texts.len();
-    if let Some(expected) = columns.classes {
-        for (value, class) in class_of_value.iter_mut().enumerate() {
-            let number = texts[value].parse::<u32>().ok().filter(|&number| (number as usize) < expected);
-            *class = number.ok_or_else(|| {
-                let expected = format!("a class below {expected}");
-                format_error(file, Place::Whole, expected, excerpt(texts[value].as_bytes()))
-            })?;
+    /// Classes that were numbered before.
+    fn known_classes(
+        &self,
+        column: usize,
+        values: &Named,
+        mut of: Vec<u32>,
+        known: &[String],
+    ) -> Result<(Option<Labels>, Option<Names>), DataError> {
+        let mut class_of_value = Vec::new();
+        for value in values.iter() {
+            let text = std::str::from_utf8(value).unwrap_or_default();
+            let class = known.iter().position(|class| class == text);
+            class_of_value.push(class.ok_or_else(|| {
+                let place = Place::Part(self.table.columns[column].name.clone());
+                format_error(&self.table.file, place, "a class of the first table", excerpt(value))
+                    .with_help("correct it, or leave the cell empty")
+            })? as u32);
         }
-        count = expected;
+        for class in of.iter_mut().filter(|class| **class != UNLABELLED) {
+            *class = class_of_value[*class as usize];
+        }
+        let labels = Classes::new(known.len(), of).map_err(graph_error(&self.table.file))?;
+        let plain = known.iter().enumerate().all(|(class, name)| *name == class.to_string());
+        Ok((Some(labels.into()), (!plain).then(|| Names::new(known))))
     }
-    for class in of.iter_mut().filter(|class| **class != UNLABELLED) {
-        *class = class_of_value[*class as usize];
-    }
-    let plain = order.iter().enumerate().all(|(class, &value)| texts[value] == class.to_string());
-    let names = (!plain).then(|| Names::new(order.iter().map(|&value| texts[value])));
-    Ok((Classes::new(count, of).map_err(graph_error(file))?.into(), names))
-}
 
-/// What each column is, and the names of the splits.
-fn roles(file: &Path, header: &[String], columns: &Columns) -> Result<(Vec<Role>, Vec<String>), DataError> {
-    let find = |name: &str| {
-        header.iter().position(|own| own == name).ok_or_else(|| {
-            let some: Vec<String> = header.iter().take(8).map(|name| excerpt(name.as_bytes())).collect();
-            let found = format!("{} columns: {}", header.len(), some.join(", "));
-            format_error(file, Place::Line(1), format!("a column `{name}`"), found)
-        })
-    };
-    let usual = |names: &[&str]| {
-        header.iter().position(|own| names.iter().any(|name| own.eq_ignore_ascii_case(name)))
-    };
-    let named = |given: &Option<String>, names: &[&str]| match given {
-        Some(name) => find(name).map(Some),
-        None => Ok(usual(names)),
-    };
-    let mut roles = vec![Role::Perhaps; header.len()];
-    let mut splits = Vec::new();
-    match &columns.features {
-        FeatureColumns::Remaining => {}
-        FeatureColumns::Listed(names) => {
-            roles.fill(Role::Ignored);
-            for name in names {
-                roles[find(name)?] = Role::Feature;
-            }
+    /// Numbers the classes: whole numbers in their order, other values by the alphabet. Their names are kept, unless they
+    /// are the numbers 0, 1, 2, … themselves.
+    fn classes(&self, values: &Named, mut of: Vec<u32>) -> Result<(Labels, Option<Names>), DataError> {
+        let file = &self.table.file;
+        let texts: Vec<&str> =
+            values.iter().map(|value| std::str::from_utf8(value).unwrap_or_default()).collect();
+        let numbers: Option<Vec<i64>> = texts.iter().map(|text| text.parse().ok()).collect();
+        let mut order: Vec<usize> = (0..texts.len()).collect();
+        match &numbers {
+            Some(numbers) => order.sort_by_key(|&value| numbers[value]),
+            None => order.sort_by_key(|&value| texts[value]),
         }
-        FeatureColumns::Prefix(prefix) => {
-            for (role, name) in roles.iter_mut().zip(header) {
-                *role = if name.starts_with(&prefix[..]) { Role::Feature } else { Role::Ignored };
-            }
-            if !roles.contains(&Role::Feature) {
-                let expected = format!("columns whose names start with `{prefix}`");
-                return Err(format_error(file, Place::Line(1), expected, "none"));
-            }
+        let mut class_of_value = vec![0; texts.len()];
+        for (class, &value) in order.iter().enumerate() {
+            class_of_value[value] = class as u32;
         }
+        let mut count = texts.len();
+        if let Some(expected) = self.columns.classes {
+            for (value, class) in class_of_value.iter_mut().enumerate() {
+                let number = texts[value].parse::<u32>().ok().filter(|&number| (number as usize) < expected);
+                *class = number.ok_or_else(|| {
+                    let expected = format!("a class below {expected}");
+                    format_error(file, Place::Whole, expected, excerpt(texts[value].as_bytes()))
+                })?;
+            }
+            count = expected;
+        }
+        for class in of.iter_mut().filter(|class| **class != UNLABELLED) {
+            *class = class_of_value[*class as usize];
+        }
+        let plain = order.iter().enumerate().all(|(class, &value)| texts[value] == class.to_string());
+        let names = (!plain).then(|| Names::new(order.iter().map(|&value| texts[value])));
+        Ok((Classes::new(count, of).map_err(graph_error(file))?.into(), names))
     }
-    match &columns.splits {
-        Some(names) => {
-            for name in names {
-                roles[find(name)?] = Role::Split(splits.len());
-                splits.push(name.strip_prefix(SPLIT_PREFIX).unwrap_or(name).to_owned());
-            }
-        }
-        None => {
-            for (role, name) in roles.iter_mut().zip(header) {
-                if name == "split" || name.starts_with(SPLIT_PREFIX) {
-                    *role = Role::Split(splits.len());
-                    splits.push(name.strip_prefix(SPLIT_PREFIX).unwrap_or(name).to_owned());
+
+    fn splits(&self, roles: &Roles, place: Placed<'_>) -> Result<Vec<Split>, DataError> {
+        let mut sets = vec![<[Vec<u32>; 3]>::default(); roles.splits.len()];
+        for (column, role) in roles.of.iter().enumerate() {
+            match *role {
+                Given::Split(split) => {
+                    self.table.columns[column].cells.each(self.markers, |row, cell| {
+                        let set = set(cell).map_err(|()| {
+                            let expected = "`train`, `validation`, `test`, 0, 1, 2 or nothing";
+                            self.wrong(row, column, expected, excerpt(cell.text().as_bytes()))
+                        })?;
+                        if let Some(set) = set {
+                            sets[split][set].push(place.node(row) as u32);
+                        }
+                        Ok::<(), DataError>(())
+                    })?;
                 }
+                Given::Mask(split, set) => {
+                    let mask = self.binary(column)?;
+                    let inside = mask.iter().enumerate().filter(|(_, value)| **value == 1);
+                    sets[split][set].extend(inside.map(|(row, _)| place.node(row) as u32));
+                }
+                _ => {}
             }
         }
-    }
-    let label = named(&columns.label, &["label", "class", "y"])?;
-    for (role, name) in roles.iter_mut().zip(header) {
-        if label.is_none() && name.starts_with(LABEL_PREFIX) {
-            *role = Role::ManyLabel;
+        let mut splits = Vec::new();
+        for (name, [train, validation, test]) in roles.splits.iter().zip(sets) {
+            let split = Split::new(name, self.table.rows, train, validation, test);
+            splits.push(split.map_err(graph_error(&self.table.file))?);
         }
-    }
-    if let Some(label) = label {
-        roles[label] = Role::Label;
-    }
-    if let Some(name) = named(&columns.node_name, &["name"])? {
-        roles[name] = Role::Name;
-    }
-    if let Some(id) = named(&columns.id, &["id", "node", "node_id"])? {
-        roles[id] = Role::Id;
-    }
-    Ok((roles, splits))
-}
-
-fn number(cell: Cell<'_>) -> Option<f64> {
-    match cell {
-        Cell::Text(text) => match text.trim() {
-            "true" | "True" => Some(1.0),
-            "false" | "False" => Some(0.0),
-            // A number as one writes it for an `f32` must not be rounded twice.
-            text => text.parse::<f32>().ok().map(f64::from),
-        },
-        Cell::Integer(value) => Some(value as f64),
-        Cell::Number(value) => Some(value),
-        Cell::Missing => None,
+        Ok(splits)
     }
 }
 
-/// A cell as an id or a class: a whole number is written without a fraction, whatever its column's type.
-fn text(cell: Cell<'_>) -> String {
-    let whole = |value: f64| value.fract() == 0.0 && value.abs() < 2_f64.powi(53);
-    match cell {
-        Cell::Text(text) => {
-            let text = text.trim();
-            let looks_whole =
-                text.ends_with(".0") && text.bytes().all(|byte| matches!(byte, b'-' | b'.' | b'0'..=b'9'));
-            match text.parse::<f64>() {
-                Ok(value) if looks_whole && whole(value) => (value as i64).to_string(),
-                _ => text.to_owned(),
-            }
-        }
-        Cell::Integer(value) => value.to_string(),
-        Cell::Number(value) if whole(value) => (value as i64).to_string(),
-        Cell::Number(value) => value.to_string(),
-        Cell::Missing => String::new(),
+/// 0 for training, 1 for validation, 2 for test, `None` for none of them; an error for anything else.
+fn set(cell: Cell<'_>) -> Result<Option<usize>, ()> {
+    match &cell.text().to_ascii_lowercase()[..] {
+        "train" | "training" | "0" => Ok(Some(0)),
+        "val" | "valid" | "validation" | "1" => Ok(Some(1)),
+        "test" | "2" => Ok(Some(2)),
+        "none" => Ok(None),
+        _ => Err(()),
     }
 }
 
-fn raw_text(cell: Cell<'_>) -> String {
-    if let Cell::Text(text) = cell { text.to_owned() } else { text(cell) }
+fn role_of(given: &Given) -> Role {
+    match given {
+        Given::Id => Role::Id,
+        Given::Name => Role::Name,
+        Given::Label | Given::ManyLabel => Role::Label,
+        Given::Split(_) | Given::Mask(..) => Role::Split,
+        Given::Feature => Role::Feature,
+        Given::Perhaps | Given::Out(_) => Role::Dropped,
+    }
 }
 
-fn shown(cell: Cell<'_>) -> String {
-    if matches!(cell, Cell::Missing) { "nothing".to_owned() } else { excerpt(raw_text(cell).as_bytes()) }
+fn reports(
+    table: &Table,
+    roles: &Roles,
+    profiles: &[Profile],
+    encoded: &[EncodedColumn],
+    notes: Vec<String>,
+) -> Vec<ColumnReport> {
+    let mut notes = notes.into_iter();
+    let mut reports = Vec::new();
+    for ((role, profile), encoded) in roles.of.iter().zip(profiles).zip(encoded) {
+        let (min, max) = profile.bounds();
+        let own = notes.next().unwrap_or_default();
+        reports.push(ColumnReport {
+            table: TableOf::Nodes,
+            name: encoded.name.clone(),
+            role: role_of(role),
+            kind: if is_category(profile) { Kind::Category } else { profile.kind },
+            distinct: Some(profile.distinct),
+            missing: (table.rows - profile.present) as f64 / table.rows.max(1) as f64,
+            min,
+            max,
+            features: encoded.feature_names(),
+            note: match role {
+                Given::Out(why) if own.is_empty() => why.clone(),
+                _ => own,
+            },
+        });
+    }
+    reports
 }

@@ -8,20 +8,28 @@ use std::io::{Read as _, Write as _};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
+use edgepace_graph::Threads;
+use parquet::basic::{ConvertedType, LogicalType, TimeUnit};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
-use parquet::data_type::{ByteArray, DataType};
+use parquet::data_type::{ByteArray, DataType, FixedLenByteArray, Int96};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::reader::{ChunkReader, FileReader};
 use parquet::file::serialized_reader::SerializedFileReader;
+use parquet::schema::types::ColumnDescriptor;
 
-use super::edges::{EdgeBuilder, EdgeTable};
-use super::ids::Ids;
-use super::nodes::{Cell, NodeTable, NodesBuilder};
+use super::column::{self, Cells, Column, NO_CODE, NO_TRUTH, NO_WHOLE, Places};
+use super::delimited::Head;
+use super::edges::{EdgeBuilder, EdgeTable, Ends};
+use super::ids::{Ids, Named};
 use super::pages::{check_footer, check_pages};
+use super::roles::find;
 use super::{Columns, EdgeValues};
 use crate::DataError;
 use crate::error::{Place, excerpt, format_error, io_error};
+
+/// A table by columns.
+type Columnar = column::Table;
 
 /// Rows that are decoded at once.
 const BATCH: usize = 4096;
@@ -32,10 +40,10 @@ const PRESENT: i16 = 1;
 /// The column in which pandas keeps an index that has no name.
 const PANDAS_INDEX: &str = "__index_level_";
 
-/// Reads a table of nodes.
-pub(crate) fn read_nodes(file: &Path, columns: &Columns) -> Result<NodeTable, DataError> {
-    let data = File::open(file).map_err(io_error("read", file))?;
-    guarded(file, || nodes(file, data, columns))
+/// Reads a table, column by column on all threads.
+pub(crate) fn read_table(threads: &Threads, file: &Path) -> Result<Columnar, DataError> {
+    let open = || File::open(file).map_err(io_error("read", file));
+    guarded(file, || columns(threads, file, &open))
 }
 
 /// Reads a list of edges.
@@ -48,6 +56,30 @@ pub(crate) fn read_edges(
     guarded(file, || edges(file, data, columns, ids))
 }
 
+/// Looks at the first rows of a list of edges; `None` where it cannot be read.
+pub(crate) fn head(file: &Path, columns: &Columns, rows: usize) -> Option<Head> {
+    let look = || -> Result<Head, DataError> {
+        let table = Table::open(file, File::open(file).map_err(io_error("read", file))?)?;
+        let header: Vec<&str> = table.names.iter().map(String::as_str).collect();
+        let Ends { source, target, weight } = Ends::of(file, &header, columns)?;
+        let all: Vec<usize> = (0..table.names.len()).collect();
+        let mut head: Vec<Vec<String>> = Vec::new();
+        // The end that is asked for is no error.
+        let _ = table.rows(&all, |_, cells| {
+            let text = |cell: &Cell<'_>| match cell {
+                Cell::Text(text) => (*text).to_owned(),
+                Cell::Integer(value) => value.to_string(),
+                Cell::Number(value) => value.to_string(),
+                Cell::Missing => String::new(),
+            };
+            head.push(cells.iter().map(text).collect());
+            if head.len() < rows { Ok(()) } else { Err(format_error(file, Place::Whole, "", "")) }
+        });
+        Ok(Head { names: table.names, named: true, rows: head, source, target, weight })
+    };
+    guarded(file, look).ok()
+}
+
 /// A file that is already in memory, as nodes or as edges.
 pub(crate) fn read_bytes(file: &Path, bytes: &[u8]) -> Result<(), DataError> {
     let open = || -> std::io::Result<File> {
@@ -57,7 +89,12 @@ pub(crate) fn read_bytes(file: &Path, bytes: &[u8]) -> Result<(), DataError> {
     };
     let data = open().map_err(io_error("write", file))?;
     let again = data.try_clone().map_err(io_error("read", file))?;
-    let nodes = guarded(file, || nodes(file, data, &Columns::default()));
+    // Clones share their place in the file, which one thread sets before each use.
+    let open = || data.try_clone().map_err(io_error("read", file));
+    let nodes = guarded(file, || {
+        let table = columns(&Threads::one(), file, &open)?;
+        super::nodes_of_table(&Threads::one(), &table, &super::Import::default())
+    });
     let edges = guarded(file, || edges(file, again, &Columns::default(), None));
     nodes.map(drop).or(edges.map(drop))
 }
@@ -70,16 +107,21 @@ fn guarded<T>(file: &Path, read: impl FnOnce() -> Result<T, DataError>) -> Resul
     })
 }
 
-fn nodes(file: &Path, data: File, columns: &Columns) -> Result<NodeTable, DataError> {
-    let table = Table::open(file, data)?;
-    let all: Vec<usize> =
+/// All columns but the index of pandas.
+fn columns(
+    threads: &Threads,
+    file: &Path,
+    open: &(impl Fn() -> Result<File, DataError> + Sync),
+) -> Result<Columnar, DataError> {
+    let table = Table::open(file, open()?)?;
+    let wanted: Vec<usize> =
         (0..table.names.len()).filter(|&own| !table.names[own].starts_with(PANDAS_INDEX)).collect();
-    let header: Vec<&str> = all.iter().map(|&own| &table.names[own][..]).collect();
-    let mut nodes = NodesBuilder::new(file, &header, columns)?;
-    table.rows(&all, |row, cells| {
-        nodes.push(cells.iter().copied(), |column| Place::Entry(column.unwrap_or("row").to_owned(), row))
-    })?;
-    nodes.finish()
+    let rows = table.check_groups(wanted.len())?;
+    // Threads do not share a file, because they would share the place where they read.
+    let columns =
+        threads.map(wanted.len(), |position| Table::open(file, open()?)?.column(wanted[position], rows));
+    let columns = columns.into_iter().collect::<Result<Vec<_>, _>>()?;
+    Ok(Columnar { file: file.to_owned(), rows, columns, places: Places::Entries })
 }
 
 fn edges(
@@ -89,18 +131,12 @@ fn edges(
     ids: Option<Ids>,
 ) -> Result<(EdgeTable, EdgeValues), DataError> {
     let table = Table::open(file, data)?;
-    let find = |name: &str| table.names.iter().position(|own| own == name);
-    let named = |given: &Option<String>, usual: &str, otherwise: Option<usize>| match given {
-        Some(name) => find(name).map(Some).ok_or_else(|| table.without(name)),
-        None => Ok(find(usual).or(otherwise.filter(|&column| column < table.names.len()))),
-    };
-    let source = named(&columns.source, "source", Some(0))?.ok_or_else(|| table.without("source"))?;
-    let target = named(&columns.target, "target", Some(1))?.ok_or_else(|| table.without("target"))?;
-    let weight = named(&columns.weight, "weight", None)?;
+    let header: Vec<&str> = table.names.iter().map(String::as_str).collect();
+    let Ends { source, target, weight } = Ends::of(file, &header, columns)?;
     let mut wanted = vec![source, target];
     wanted.extend(weight);
     for name in &columns.edge_values {
-        wanted.push(find(name).ok_or_else(|| table.without(name))?);
+        wanted.push(find(file, &header, "a value of the edges", name)?);
     }
     let mut edges = EdgeBuilder::new(file, ids);
     let mut values: Vec<Vec<f32>> = vec![Vec::new(); wanted.len() - 2];
@@ -111,6 +147,10 @@ fn edges(
             // Writing to memory cannot fail.
             let _ = match cell {
                 Cell::Integer(value) => write!(end, "{value}"),
+                // pandas makes floats of whole numbers where one is missing.
+                Cell::Number(value) if value.fract() == 0.0 && value.abs() < 2_f64.powi(53) => {
+                    write!(end, "{}", *value as i64)
+                }
                 Cell::Text(text) => end.write_all(text.as_bytes()),
                 Cell::Number(_) | Cell::Missing => {
                     let place = Place::Entry(table.names[column].clone(), row);
@@ -125,13 +165,14 @@ fn edges(
         }
         edges.push(&ends[0], &ends[1], || Place::Entry("row".to_owned(), row))?;
         for (position, (cell, values)) in cells[2..].iter().zip(&mut values).enumerate() {
+            let place = || Place::Entry(table.names[wanted[position + 2]].clone(), row);
             values.push(match *cell {
                 Cell::Integer(value) => value as f32,
                 Cell::Number(value) => value as f32,
-                Cell::Text(_) | Cell::Missing => {
-                    let place = Place::Entry(table.names[wanted[position + 2]].clone(), row);
-                    return Err(format_error(file, place, "a number", "something else"));
+                Cell::Text(text) => {
+                    return Err(format_error(file, place(), "a number", excerpt(text.as_bytes())));
                 }
+                Cell::Missing => return Err(format_error(file, place(), "a number", "nothing")),
             });
         }
         Ok(())
@@ -139,6 +180,15 @@ fn edges(
     let mut values = values.into_iter();
     let weights = weight.and_then(|_| values.next());
     Ok((edges.finish(weights), columns.edge_values.iter().cloned().zip(values).collect()))
+}
+
+/// One cell of an edge.
+#[derive(Debug, Clone, Copy)]
+enum Cell<'a> {
+    Text(&'a str),
+    Integer(i64),
+    Number(f64),
+    Missing,
 }
 
 /// An open file whose footer has been checked.
@@ -175,10 +225,47 @@ impl<'a> Table<'a> {
         Ok(Table { file, reader, data: again, names, size })
     }
 
-    fn without(&self, name: &str) -> DataError {
-        let some: Vec<String> = self.names.iter().take(8).map(|name| excerpt(name.as_bytes())).collect();
-        let found = format!("{} columns: {}", self.names.len(), some.join(", "));
-        format_error(self.file, Place::Whole, format!("a column `{name}`"), found)
+    /// The number of rows, if the size of the file can account for so many cells.
+    fn check_groups(&self, columns: usize) -> Result<usize, DataError> {
+        let mut rows = 0_u64;
+        for group in 0..self.reader.num_row_groups() {
+            let metadata = self.reader.metadata().row_group(group);
+            rows = rows.saturating_add(u64::try_from(metadata.num_rows()).unwrap_or(u64::MAX));
+            let cells = rows.saturating_mul(columns.max(1) as u64);
+            if cells > self.size.saturating_mul(CELLS_PER_BYTE) || metadata.num_columns() != self.names.len()
+            {
+                let found = format!("{} rows of {} columns", metadata.num_rows(), metadata.num_columns());
+                let expected = "as many rows as the size of the file can account for";
+                let place = Place::Part(format!("row group {group}"));
+                return Err(format_error(self.file, place, expected, found));
+            }
+        }
+        Ok(usize::try_from(rows).unwrap_or(usize::MAX))
+    }
+
+    /// A whole column.
+    fn column(&self, column: usize, rows: usize) -> Result<Column, DataError> {
+        let name = self.names[column].clone();
+        let meaning = Meaning::of(&self.reader.metadata().file_metadata().schema_descr().column(column));
+        let wrong =
+            |reason: String| format_error(self.file, Place::Part(name.clone()), "readable values", reason);
+        let mut gathered = Gathered::new(meaning, rows);
+        for group in 0..self.reader.num_row_groups() {
+            let reader = self.reader.get_row_group(group).map_err(|error| unreadable(self.file, &error))?;
+            let rows = usize::try_from(reader.metadata().num_rows()).unwrap_or(usize::MAX);
+            self.check_chunk(reader.metadata().column(column), column, rows as u64)?;
+            let mut values =
+                reader.get_column_reader(column).map_err(|error| unreadable(self.file, &error))?;
+            let mut batch = Batch::default();
+            let mut left = rows;
+            while left > 0 {
+                let count = left.min(BATCH);
+                batch.fill(&mut values, count).map_err(wrong)?;
+                gathered.add(&batch).map_err(wrong)?;
+                left -= count;
+            }
+        }
+        Ok(Column { name: self.names[column].clone(), cells: gathered.cells })
     }
 
     /// Hands every row to `take`, with the cells of `columns` in their order.
@@ -297,6 +384,8 @@ enum Values {
     Float(Vec<f32>),
     Double(Vec<f64>),
     Text(Vec<ByteArray>),
+    Time(Vec<Int96>),
+    Fixed(Vec<FixedLenByteArray>),
 }
 
 impl Default for Values {
@@ -316,8 +405,9 @@ impl Batch {
             ColumnReader::FloatColumnReader(reader) => Values::Float(read(reader, count, levels)?),
             ColumnReader::DoubleColumnReader(reader) => Values::Double(read(reader, count, levels)?),
             ColumnReader::ByteArrayColumnReader(reader) => Values::Text(read(reader, count, levels)?),
-            ColumnReader::Int96ColumnReader(_) | ColumnReader::FixedLenByteArrayColumnReader(_) => {
-                return Err("a type that is neither number nor text".to_owned());
+            ColumnReader::Int96ColumnReader(reader) => Values::Time(read(reader, count, levels)?),
+            ColumnReader::FixedLenByteArrayColumnReader(reader) => {
+                Values::Fixed(read(reader, count, levels)?)
             }
         };
         self.values = values;
@@ -344,8 +434,186 @@ impl Batch {
             Values::Float(values) => Cell::Number(f64::from(values[position])),
             Values::Double(values) => Cell::Number(values[position]),
             Values::Text(values) => Cell::Text(std::str::from_utf8(values[position].data()).ok()?),
+            Values::Time(_) | Values::Fixed(_) => Cell::Missing,
         })
     }
+}
+
+/// What the numbers of a column mean.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Meaning {
+    Plain,
+    Unsigned,
+    /// To be multiplied by this.
+    Decimal(f64),
+    /// So many to a day.
+    Date(i64),
+}
+
+impl Meaning {
+    fn of(column: &ColumnDescriptor) -> Meaning {
+        const MILLIS: i64 = 86_400_000;
+        const MICROS: i64 = 1000 * MILLIS;
+        let unit = |unit: &TimeUnit| match unit {
+            TimeUnit::MILLIS => MILLIS,
+            TimeUnit::MICROS => MICROS,
+            TimeUnit::NANOS => 1000 * MICROS,
+        };
+        let decimal = |scale: i32| Meaning::Decimal(10_f64.powi(-scale.clamp(-300, 300)));
+        match column.logical_type_ref() {
+            Some(LogicalType::Date) => Meaning::Date(1),
+            Some(LogicalType::Timestamp(time)) => Meaning::Date(unit(&time.unit)),
+            Some(LogicalType::Integer(whole)) if !whole.is_signed => Meaning::Unsigned,
+            Some(LogicalType::Decimal(number)) => decimal(number.scale),
+            Some(_) => Meaning::Plain,
+            None => match column.converted_type() {
+                ConvertedType::DATE => Meaning::Date(1),
+                ConvertedType::TIMESTAMP_MILLIS => Meaning::Date(MILLIS),
+                ConvertedType::TIMESTAMP_MICROS => Meaning::Date(MICROS),
+                ConvertedType::UINT_8
+                | ConvertedType::UINT_16
+                | ConvertedType::UINT_32
+                | ConvertedType::UINT_64 => Meaning::Unsigned,
+                ConvertedType::DECIMAL => decimal(column.type_scale()),
+                _ => Meaning::Plain,
+            },
+        }
+    }
+}
+
+/// A column as far as it has been read.
+struct Gathered {
+    meaning: Meaning,
+    rows: usize,
+    cells: Cells,
+}
+
+impl Gathered {
+    fn new(meaning: Meaning, rows: usize) -> Gathered {
+        Gathered { meaning, rows, cells: Cells::Number(Vec::new()) }
+    }
+
+    fn add(&mut self, batch: &Batch) -> Result<(), String> {
+        let rows = &batch.position;
+        let meaning = self.meaning;
+        match &batch.values {
+            Values::Truth(values) => {
+                let out = self.truths();
+                out.extend(rows.iter().map(|row| row.map_or(NO_TRUTH, |at| u8::from(values[at as usize]))));
+            }
+            Values::Int(values) => self.whole(rows, |at| match meaning {
+                Meaning::Unsigned => i64::from(values[at].cast_unsigned()),
+                _ => i64::from(values[at]),
+            }),
+            Values::Long(values) if meaning == Meaning::Unsigned => {
+                self.numbers(rows, |at| values[at].cast_unsigned() as f64);
+            }
+            Values::Long(values) => self.whole(rows, |at| values[at]),
+            Values::Float(values) => self.numbers(rows, |at| f64::from(values[at])),
+            Values::Double(values) => self.numbers(rows, |at| values[at]),
+            Values::Time(values) => {
+                self.days(rows, |at| values[at].to_millis() as f64 / 86_400_000.0);
+            }
+            Values::Fixed(values) => {
+                let Meaning::Decimal(unit) = meaning else {
+                    return Err("a type that is neither number nor text".to_owned());
+                };
+                self.numbers(rows, |at| big_endian(values[at].data()) * unit);
+            }
+            Values::Text(values) => {
+                if let Meaning::Decimal(unit) = meaning {
+                    self.numbers(rows, |at| big_endian(values[at].data()) * unit);
+                    return Ok(());
+                }
+                let (distinct, of) = self.texts();
+                let mut last: Option<(&[u8], u32)> = None;
+                for row in rows {
+                    let Some(at) = row else {
+                        of.push(NO_CODE);
+                        continue;
+                    };
+                    let text = values[*at as usize].data();
+                    // Sorted columns repeat themselves.
+                    let code = match last {
+                        Some((before, code)) if before == text => code,
+                        _ => {
+                            if std::str::from_utf8(text).is_err() {
+                                return Err("text that is not in UTF-8".to_owned());
+                            }
+                            distinct.intern(text).ok_or("too many different texts")?
+                        }
+                    };
+                    last = Some((text, code));
+                    of.push(code);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whole numbers, or what they mean.
+    fn whole(&mut self, rows: &[Option<u32>], value: impl Fn(usize) -> i64) {
+        match self.meaning {
+            Meaning::Date(unit) => self.days(rows, |at| {
+                // Days and the rest apart, as text has them: neither loses a digit.
+                let value = value(at);
+                value.div_euclid(unit) as f64 + value.rem_euclid(unit) as f64 / unit as f64
+            }),
+            Meaning::Decimal(unit) => self.numbers(rows, |at| value(at) as f64 * unit),
+            Meaning::Plain | Meaning::Unsigned => {
+                if !matches!(self.cells, Cells::Whole(_)) {
+                    self.cells = Cells::Whole(Vec::with_capacity(self.rows));
+                }
+                if let Cells::Whole(out) = &mut self.cells {
+                    out.extend(rows.iter().map(|row| row.map_or(NO_WHOLE, |at| value(at as usize))));
+                }
+            }
+        }
+    }
+
+    fn numbers(&mut self, rows: &[Option<u32>], value: impl Fn(usize) -> f64) {
+        if let Cells::Number(out) = &mut self.cells {
+            out.reserve_exact(self.rows - out.len());
+            out.extend(rows.iter().map(|row| row.map_or(f64::NAN, |at| value(at as usize))));
+        }
+    }
+
+    fn days(&mut self, rows: &[Option<u32>], value: impl Fn(usize) -> f64) {
+        if !matches!(self.cells, Cells::Date(_)) {
+            self.cells = Cells::Date(Vec::with_capacity(self.rows));
+        }
+        if let Cells::Date(out) = &mut self.cells {
+            out.extend(rows.iter().map(|row| row.map_or(f64::NAN, |at| value(at as usize))));
+        }
+    }
+
+    fn truths(&mut self) -> &mut Vec<u8> {
+        if !matches!(self.cells, Cells::Truth(_)) {
+            self.cells = Cells::Truth(Vec::with_capacity(self.rows));
+        }
+        match &mut self.cells {
+            Cells::Truth(out) => out,
+            _ => unreachable!("the cells were just made so"),
+        }
+    }
+
+    fn texts(&mut self) -> (&mut Named, &mut Vec<u32>) {
+        if !matches!(self.cells, Cells::Coded { .. }) {
+            self.cells = Cells::Coded { values: Named::default(), of: Vec::with_capacity(self.rows) };
+        }
+        match &mut self.cells {
+            Cells::Coded { values, of } => (values, of),
+            _ => unreachable!("the cells were just made so"),
+        }
+    }
+}
+
+/// A whole number of any length in two's complement.
+fn big_endian(bytes: &[u8]) -> f64 {
+    let negative = bytes.first().is_some_and(|byte| *byte >= 0x80);
+    let digit = |byte: u8| f64::from(if negative { !byte } else { byte });
+    let value = bytes.iter().fold(0.0, |value, &byte| value * 256.0 + digit(byte));
+    if negative { -value - 1.0 } else { value }
 }
 
 impl Values {
@@ -357,6 +625,8 @@ impl Values {
             Values::Float(values) => values.len(),
             Values::Double(values) => values.len(),
             Values::Text(values) => values.len(),
+            Values::Time(values) => values.len(),
+            Values::Fixed(values) => values.len(),
         }
     }
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 use edgepace_graph::{Dataset, Features, Labels};
 use serde::{Deserialize, Serialize};
 
-use super::{Columns, FeatureColumns, Import, LABEL_PREFIX, SPLIT_PREFIX};
+use super::{Columns, Encoded, FeatureColumns, Import, LABEL_PREFIX, SPLIT_PREFIX};
 use crate::DataError;
 use crate::error::{Place, format_error, io_error};
 
@@ -82,7 +82,7 @@ impl Sidecar {
             features: self.sparse_features.then(|| folder.join(Sidecar::FEATURES)),
             directed: Some(self.directed),
             name: Some(self.name),
-            kept_encoding: self.encoding,
+            encoded: Some(Encoded { feature_names: self.feature_names, encoding: self.encoding }),
             columns: Columns {
                 source: Some("source".to_owned()),
                 target: Some("target".to_owned()),
@@ -95,7 +95,6 @@ impl Sidecar {
                 features: FeatureColumns::Listed(features),
                 classes: Some(self.classes),
                 class_names: self.class_names,
-                feature_names: self.feature_names,
                 ..Columns::default()
             },
             ..Import::default()

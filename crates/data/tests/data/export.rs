@@ -18,7 +18,7 @@ fn there_and_back(dataset: &Dataset, format: Format) -> Result<Dataset, DataErro
         Format::Npz => Import { name: Some(dataset.name().to_owned()), ..Import::file(&files[0]) },
         _ => Import::folder(folder.path())?,
     };
-    import(&Threads::one(), &request, &|_, _| {})
+    Ok(import(&Threads::one(), &request, &|_, _| {})?.dataset)
 }
 
 fn assert_same(back: &Dataset, dataset: &Dataset) {

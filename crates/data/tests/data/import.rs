@@ -10,7 +10,7 @@ fn fixture(name: &str) -> PathBuf {
 }
 
 fn run(request: &Import) -> Result<Dataset, DataError> {
-    import(&Threads::one(), request, &|_, _| {})
+    Ok(import(&Threads::one(), request, &|_, _| {})?.dataset)
 }
 
 fn file(name: &str) -> Dataset {
@@ -132,7 +132,7 @@ fn what_is_wrong_with_a_table_is_told_by_line_and_column() {
         ("source,target\na,b\na,z\n", "id\na\nb\n", "line 3", "`z`"),
         ("a,b\n", "id\na\nb\na\n", "line 4", "`a`"),
         ("a,b\n", "id,x\na,1\nb,one\n", "field `x`", "`one`"),
-        ("a,b\n", "id,x\na,1\nb,inf\n", "line 3", "`inf`"),
+        ("a,b\n", "id,x\na,1\nb,inf\n", "line 3", "inf (infinite)"),
         ("a,b\n", "id,split\na,train\nb,later\n", "field `split`", "`later`"),
         ("a,b\n", "id,label:x\na,1\nb,2\n", "field `label:x`", "`2`"),
         ("a,b\n", "id,x\na,1\nb\n", "line 3", "2 columns"),

@@ -100,7 +100,7 @@ fn heterophilous_files_are_read_with_features_labels_and_masks() {
     assert_eq!((unmasked.checksum(), unmasked.splits().len()), (read.checksum(), 0));
     // `--edges` is no different.
     let import = import(&Threads::one(), &Import::file(files.path().join("h.npz")), &|_, _| {}).unwrap();
-    assert_eq!(import, read);
+    assert_eq!(import.dataset, read);
 }
 
 #[test]
@@ -230,7 +230,7 @@ fn a_musae_folder_is_a_dataset_whose_features_follow_the_ids() {
     let mut request = Import::file(file("edges.csv"));
     (request.nodes, request.features) = (Some(file("target.csv")), Some(file("features.json")));
     let named = import(&Threads::one(), &request, &|_, _| {}).unwrap();
-    assert_eq!(named.checksum(), read.checksum());
+    assert_eq!(named.dataset.checksum(), read.checksum());
     assert_eq!(dataset(&files.path().join("musae_pages")), read);
 }
 
@@ -251,7 +251,7 @@ fn features_by_name_and_dense_lists_are_understood_and_what_is_wrong_with_them_i
         import(&Threads::one(), &request, &|_, _| {}).map_err(|error| error.to_string())
     };
     let dense = with("dense.json").unwrap();
-    let Features::Dense(values) = &**dense.features() else { panic!("dense") };
+    let Features::Dense(values) = &**dense.dataset.features() else { panic!("dense") };
     assert_eq!(values.values(), [2.0, 2.0, 0.0, 0.0, 0.0, 0.0, 0.5, 1.0, 1.0]);
     for (name, expected) in [
         ("unknown", "`dan` is the id of no node"),
@@ -318,7 +318,7 @@ fn what_is_no_layout_at_all_is_told_with_what_lies_there() {
     let error =
         import(&Threads::one(), &Import::file(files.path().join("b/x.docx")), &|_, _| {}).unwrap_err();
     assert!(
-        error.to_string().contains("npz, mat") && error.to_string().contains("--edges-format"),
+        error.to_string().contains("npz, mat") && error.to_string().contains("edges_format"),
         "{error}"
     );
     assert!(matches!(Source::parse("my.npz"), Ok(Source::File(_))));

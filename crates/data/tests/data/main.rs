@@ -2,6 +2,7 @@
 
 #![allow(clippy::disallowed_methods, reason = "a test may compare with the system's library")]
 
+mod columns;
 mod export;
 mod fetch;
 mod generate;
@@ -10,6 +11,9 @@ mod layouts;
 mod lies;
 mod native;
 mod noise;
+#[cfg(feature = "parquet")]
+#[path = "../shared/parquet_file.rs"]
+mod parquet_file;
 mod registry;
 mod samples;
 mod splits;

@@ -5,15 +5,13 @@ use std::io::{self, BufRead};
 use super::lines::is_comment;
 use super::{Column, Delimited, quoted};
 use crate::DataError;
-use crate::error::request_error;
+use crate::error::{excerpt, request_error};
+use crate::import::edges::{ENDS_UNCLEAR, NAME_THE_ENDS, guess_ends, is_weight, listed};
+use crate::import::roles::nearest;
 
-/// What a header may call the columns, in lower case.
-const SOURCE_NAMES: [&str; 5] = ["source", "src", "from", "u", "head"];
-const TARGET_NAMES: [&str; 5] = ["target", "dst", "to", "v", "tail"];
-const WEIGHT_NAMES: [&str; 2] = ["weight", "w"];
-
-/// What can separate fields, the surest sign first: a tab or a semicolon is rare inside of a field, a decimal comma is not.
-const DELIMITERS: [u8; 4] = [b'\t', b';', b',', b' '];
+/// What can separate fields, the surest sign first: a tab, a semicolon or a bar is rare inside of a field, a decimal comma
+/// is not.
+const DELIMITERS: [u8; 5] = [b'\t', b';', b'|', b',', b' '];
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
@@ -80,18 +78,47 @@ impl Layout {
             None => options.names_a_column() || is_header(&fields, next.as_deref(), options),
         };
         let mut columns = Columns { fields: &fields, header, used: Vec::new() };
-        let source = columns.choose("source", options.source.as_ref(), &SOURCE_NAMES)?;
-        let target = columns.choose("target", options.target.as_ref(), &TARGET_NAMES)?;
-        let weight = columns.choose("weight", options.weight.as_ref(), &WEIGHT_NAMES)?;
-        let source = source.or_else(|| columns.first_free());
-        let target = target.or_else(|| columns.first_free());
+        let mut source = columns.choose("source", options.source.as_ref())?;
+        let mut target = columns.choose("target", options.target.as_ref())?;
+        let weight = columns.choose("weight", options.weight.as_ref())?;
+        let names: Vec<&str> = fields.iter().map(String::as_str).collect();
+        if header
+            && source.is_none()
+            && target.is_none()
+            && let Some(ends) = guess_ends(&names).filter(|ends| columns.are_free(&[ends.0, ends.1]))
+        {
+            columns.used.extend([ends.0, ends.1]);
+            (source, target) = (Some(ends.0), Some(ends.1));
+        }
+        let weight = weight.or_else(|| {
+            let usual = names.iter().position(|name| header && is_weight(name));
+            let usual = usual.filter(|&own| columns.are_free(&[own]));
+            columns.used.extend(usual);
+            usual
+        });
+        let free = fields.len() - columns.used.len().min(fields.len());
+        let needed = usize::from(source.is_none()) + usize::from(target.is_none());
+        if needed > 0 && header && free > needed && fields.len() > 2 {
+            let lines: Vec<String> = [Some(first), second]
+                .into_iter()
+                .flatten()
+                .map(|line| excerpt(line.trim_ascii_end()))
+                .collect();
+            let help = format!("{NAME_THE_ENDS}; the file begins with {}", lines.join(", "));
+            return Err(request_error("source and target", listed(&names), ENDS_UNCLEAR).with_help(help));
+        }
+        source = source.or_else(|| columns.first_free());
+        target = target.or_else(|| columns.first_free());
         let (Some(source), Some(target)) = (source, target) else {
             return Err(request_error(
                 "source and target",
                 format!("{} column(s)", fields.len()),
                 "two columns beside that of the weight",
             )
-            .with_help("each line holds one edge: check the delimiter"));
+            .with_help(format!(
+                "each line holds one edge: check the delimiter; the file begins with {}",
+                excerpt(first.trim_ascii_end())
+            )));
         };
         Ok(Layout {
             delimiter,
@@ -135,10 +162,11 @@ fn guess_delimiter(line: &[u8]) -> u8 {
     DELIMITERS.into_iter().find(|delimiter| plain.contains(delimiter)).unwrap_or(b',')
 }
 
-/// Whether the first line names the columns: it holds known names of both ends, or words where the next one has numbers.
+/// Whether the first line names the columns: it holds known names of both ends, or words where the next one has numbers:
+/// in both ends, or in another column.
 fn is_header(first: &[String], second: Option<&[String]>, options: &Delimited) -> bool {
-    let known = |names: &[&str]| first.iter().any(|field| is_one_of(field, names));
-    if known(&SOURCE_NAMES) && known(&TARGET_NAMES) {
+    let names: Vec<&str> = first.iter().map(String::as_str).collect();
+    if guess_ends(&names).is_some() {
         return true;
     }
     let place = |column: &Option<Column>, usual| match column {
@@ -147,14 +175,12 @@ fn is_header(first: &[String], second: Option<&[String]>, options: &Delimited) -
     };
     let ends = [place(&options.source, 0), place(&options.target, 1)];
     let is_number = |field: &String| field.parse::<f64>().is_ok_and(f64::is_finite);
-    ends.iter().all(|&end| {
-        let numbers = [Some(first), second].map(|line| line.and_then(|line| line.get(end)).map(is_number));
-        numbers == [Some(false), Some(true)]
-    })
-}
-
-fn is_one_of(field: &str, names: &[&str]) -> bool {
-    names.iter().any(|name| field.eq_ignore_ascii_case(name))
+    let names_numbers = |column: usize| {
+        let numbers = [Some(first), second].map(|line| line.and_then(|line| line.get(column)).map(is_number));
+        numbers == [Some(false), Some(true)] && !first[column].is_empty()
+    };
+    ends.iter().all(|&end| names_numbers(end))
+        || (0..first.len()).any(|column| !ends.contains(&column) && names_numbers(column))
 }
 
 struct Columns<'a> {
@@ -164,27 +190,20 @@ struct Columns<'a> {
 }
 
 impl Columns<'_> {
-    /// The column that the caller asked for, or the first with a known name.
-    fn choose(
-        &mut self,
-        what: &str,
-        asked: Option<&Column>,
-        known: &[&str],
-    ) -> Result<Option<usize>, DataError> {
-        let free = |position: &usize| !self.used.contains(position);
-        let found = match asked {
-            None if !self.header => None,
-            None => (0..self.fields.len()).filter(free).find(|&at| is_one_of(&self.fields[at], known)),
-            Some(column) => Some(self.find(what, column)?),
-        };
-        if let Some(position) = found {
-            if !free(&position) {
-                let expected = "a column that is not used for something else";
-                return Err(request_error(what, format!("column {position}"), expected));
-            }
-            self.used.push(position);
+    fn are_free(&self, positions: &[usize]) -> bool {
+        positions.iter().all(|position| !self.used.contains(position))
+    }
+
+    /// The column that the caller asked for.
+    fn choose(&mut self, what: &str, asked: Option<&Column>) -> Result<Option<usize>, DataError> {
+        let Some(column) = asked else { return Ok(None) };
+        let position = self.find(what, column)?;
+        if !self.are_free(&[position]) {
+            let expected = "a column that is not used for something else";
+            return Err(request_error(what, format!("column {position}"), expected));
         }
-        Ok(found)
+        self.used.push(position);
+        Ok(Some(position))
     }
 
     fn find(&self, what: &str, column: &Column) -> Result<usize, DataError> {
@@ -205,7 +224,11 @@ impl Columns<'_> {
                     // A file with very many columns gets no endless message.
                     let some: Vec<String> =
                         self.fields.iter().take(10).map(|field| field.chars().take(40).collect()).collect();
-                    request_error(what, name, format!("one of the columns {}", some.join(", ")))
+                    let error = request_error(what, name, format!("one of the columns {}", some.join(", ")));
+                    match nearest(name, self.fields.iter().map(String::as_str)) {
+                        Some(meant) => error.with_help(format!("did you mean `{meant}`?")),
+                        None => error,
+                    }
                 })
             }
         }
@@ -236,6 +259,7 @@ mod tests {
             ("# a\tb\n\n1,2\n", b','),
             ("1\t2\n", b'\t'),
             ("1;2;0,5\n", b';'),
+            ("1|2\n", b'|'),
             ("1 2\n", b' '),
             ("\"a;b\",c\n", b','),
             ("a b,c\n", b','),
@@ -257,6 +281,8 @@ mod tests {
             ("source,b\nc,d\n", false),
             ("1,2\n3,4\n", false),
             ("nan,inf\n1,2\n", true),
+            ("who,whom,weight\na,b,3\n", true),
+            ("id1,id2\na,b\n", true),
             ("a,b\n", false),
         ] {
             assert_eq!(guess(text).names.is_some(), header, "{text:?}");
@@ -300,6 +326,15 @@ mod tests {
         let unnamed = Delimited { header: Some(false), ..source(Column::Name("a".into())) };
         assert!(refused("a,b\n", &unnamed).contains("because the file has no header"));
         assert!(refused("alone\n", &Delimited::default()).contains("check the delimiter"));
+        let unclear = refused("date,customer,product,price\nx,a,b,3\n", &Delimited::default());
+        assert!(
+            unclear.contains("`source=…`") && unclear.contains("date,customer,product,price"),
+            "{unclear}"
+        );
+        assert!(
+            refused("person,whom,n\na,b,3\n", &source(Column::Name("persn".into())))
+                .ends_with("did you mean `person`?")
+        );
     }
 
     #[test]
