@@ -1,8 +1,8 @@
 //! Results of several runs, for programs and for people.
 
-use edgepace_lab::Sweep;
 use edgepace_lab::statistics::{mean, standard_deviation};
-use edgepace_train::{Kept, RunResult, SplitSizes, Warning};
+use edgepace_lab::{Plan, Sweep};
+use edgepace_train::{CheckedConfig, Kept, RunResult, SplitSizes, Warning};
 use serde::Serialize;
 
 use crate::messages;
@@ -26,11 +26,22 @@ pub(crate) struct Summary<R> {
 
 impl<R> Summary<R> {
     pub(crate) fn new(sweep: &Sweep, runs: Vec<R>, splits: &[String], warnings: Vec<Said>) -> Self {
-        let (plan, config) = (sweep.plan(), sweep.config());
+        Self::of(sweep.plan(), sweep.config(), sweep.dataset_name(), runs, splits, warnings)
+    }
+
+    /// The same of a plan whose runs were over before.
+    pub(crate) fn of(
+        plan: &Plan,
+        config: &CheckedConfig,
+        dataset: &str,
+        runs: Vec<R>,
+        splits: &[String],
+        warnings: Vec<Said>,
+    ) -> Self {
         let mut different: Vec<&str> = splits.iter().map(|split| &split[..]).collect();
         different.dedup();
         Self {
-            dataset: sweep.dataset_name().to_owned(),
+            dataset: dataset.to_owned(),
             backbone: config.config().backbone.name(),
             method: plan.config.method.clone(),
             preset: config.preset().map(ToOwned::to_owned),

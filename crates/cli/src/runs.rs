@@ -8,7 +8,9 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use edgepace_data::{Noise, SplitRule};
 use edgepace_graph::Threads;
-use edgepace_lab::{DataSource, FinishedRun, LabError, Options, Outcome, Plan, RunFolder, Sweep};
+use edgepace_lab::{
+    DataSource, FinishedRun, FinishedRuns, LabError, Options, Outcome, Plan, RunFolder, Sweep,
+};
 use edgepace_train::{CheckedConfig, RunConfig, TrainError};
 
 use crate::dataset::{DataFolder, budget};
@@ -21,7 +23,7 @@ use crate::seeds::Seeds;
 /// As `RunConfig::check` has it.
 const MOST_EPOCHS: u32 = 1_000_000;
 /// More runs or threads at once than any machine is for.
-const MOST_AT_ONCE: usize = 4096;
+pub(crate) const MOST_AT_ONCE: usize = 4096;
 
 /// What to run on what.
 #[derive(Args)]
@@ -65,9 +67,9 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
     /// One run per seed: `5`, `0,2,7`, or `0..3` for 0, 1 and 2. Noise, split and the graph of a
-    /// generator follow the seed unless they have their own
-    #[arg(long, default_value = "0")]
-    seeds: Seeds,
+    /// generator follow the seed unless they have their own [default: 0]
+    #[arg(long)]
+    seeds: Option<Seeds>,
     #[command(flatten)]
     pub(crate) work: WorkArgs,
     #[command(flatten)]
@@ -177,6 +179,44 @@ pub(crate) fn with_remedy(error: anyhow::Error) -> anyhow::Error {
 }
 
 impl RunArgs {
+    /// The seeds that were asked for.
+    pub(crate) fn seeds(&self) -> Option<&[u64]> {
+        self.seeds.as_ref().map(|seeds| &seeds.0[..])
+    }
+
+    /// The folder of runs that are over, where one is named in place of a dataset. What only a new run can be told is then
+    /// refused.
+    pub(crate) fn finished(&self) -> Result<Option<PathBuf>> {
+        let Some(path) = self.dataset.as_ref().map(PathBuf::from) else { return Ok(None) };
+        let folder = match path.parent() {
+            Some(folder) if path.is_file() && path.extension().is_some_and(|own| own == "safetensors") => {
+                folder.to_owned()
+            }
+            _ => path,
+        };
+        if !FinishedRuns::are_in(&folder) {
+            return Ok(None);
+        }
+        let told = [
+            ("backbone", self.backbone.is_some()),
+            ("method", self.method.is_some()),
+            ("preset", self.preset.is_some()),
+            ("noise", !self.noise.is_none()),
+            ("split", self.split.is_some()),
+            ("epochs", self.epochs.is_some()),
+            ("lr", self.lr.is_some()),
+            ("metric", self.metric.is_some()),
+            ("set", !self.set.is_empty()),
+            ("search", self.search),
+            ("config", self.config.is_some()),
+            ("edges", self.edges.is_some()),
+        ];
+        if let Some((name, _)) = told.iter().find(|(_, told)| *told) {
+            bail!("{} is a run that is over: `--{name}` can change nothing of it", folder.display());
+        }
+        Ok(Some(folder))
+    }
+
     /// The settings, checked: what no run can do is refused before any data is read.
     fn config(&self) -> Result<CheckedConfig> {
         let mut config = match &self.config {
@@ -224,7 +264,7 @@ impl RunArgs {
             noise: self.noise,
             split: self.split.clone(),
             config: checked.asked().clone(),
-            seeds: self.seeds.0.clone(),
+            seeds: self.seeds().map_or_else(|| vec![0], <[u64]>::to_vec),
         };
         Ok((plan, checked))
     }

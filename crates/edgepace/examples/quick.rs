@@ -1,7 +1,7 @@
 //! Loads a graph, trains on it, and ranks its edges by suspicion.
 
 use edgepace::{Audit, Cache, EdgeTable, Event, Material, Run, RunConfig, Shelf, Threads};
-use edgepace::{listed, load, splits};
+use edgepace::{load, splits};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     // A graph that is made here; `cora` after `edgepace data get cora`, or `my.graph`, would do as well.
@@ -33,12 +33,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     // Which edges have least to support them?
     let report = finished.edges.as_ref().ok_or("the method says nothing about edges")?;
     let audit = Audit::new(&threads, &dataset, report)?;
-    let logits = &finished.snapshot.logits;
-    let table = EdgeTable { dataset: &dataset, report, logits, audit: Some(&audit) };
-    let mut edges = listed(dataset.graph());
-    edges.sort_by(|a, b| audit.suspicion[b.0].total_cmp(&audit.suspicion[a.0]));
-    for row in edges.into_iter().take(5).map(|edge| table.row(edge)) {
-        println!("{} – {}: difficulty {:.2}", row.source, row.target, row.difficulty);
+    let table = EdgeTable::new(&dataset, report, &finished.snapshot.logits, &audit);
+    for row in table.rows().take(5) {
+        println!("{} – {}: suspicion {:.2}", row.source, row.target, row.suspicion);
     }
     Ok(())
 }

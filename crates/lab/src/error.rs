@@ -52,6 +52,16 @@ pub enum LabError {
         /// What is missing or wrong.
         reason: String,
     },
+    /// A seed whose run is not in a folder of runs, or not over.
+    #[error("{} has no run of seed {seed} that is over: there are {}", .folder.display(), listed(.over))]
+    NoSeed {
+        /// The folder.
+        folder: PathBuf,
+        /// The seed that was asked for.
+        seed: u64,
+        /// Those that are over.
+        over: Vec<u64>,
+    },
     /// A record of a run with other data, settings or arithmetic.
     #[error("{} is of the run {found}, expected {expected}: data, settings or version have changed", .path.display())]
     OtherRun {
@@ -62,6 +72,13 @@ pub enum LabError {
         /// The id of the run that was asked for.
         expected: String,
     },
+}
+
+fn listed(seeds: &[u64]) -> String {
+    match seeds {
+        [] => "none".to_owned(),
+        seeds => seeds.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
+    }
 }
 
 fn kept_in(folder: Option<&PathBuf>) -> String {

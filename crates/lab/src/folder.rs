@@ -47,6 +47,22 @@ struct Manifest {
     swept: bool,
 }
 
+impl Manifest {
+    fn read(folder: &Path) -> Result<Self, LabError> {
+        let wrong = |reason: String| Self::missing(folder, format!("{MANIFEST}: {reason}"));
+        let text = fs::read_to_string(folder.join(MANIFEST)).map_err(|error| wrong(error.to_string()))?;
+        let manifest: Self = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
+        if manifest.schema != SCHEMA {
+            return Err(wrong(format!("it has schema {}, expected {SCHEMA}", manifest.schema)));
+        }
+        Ok(manifest)
+    }
+
+    fn missing(folder: &Path, reason: String) -> LabError {
+        LabError::NoRun { folder: folder.to_owned(), reason }
+    }
+}
+
 /// A folder of runs, held by this process until it is dropped.
 #[derive(Debug)]
 pub struct RunFolder {
@@ -89,21 +105,27 @@ impl RunFolder {
     /// # Errors
     /// A folder without a run, or one that another process works on.
     pub fn open(folder: &Path) -> Result<(Self, Plan), LabError> {
-        let path = folder.join(MANIFEST);
-        let no_run = |reason: String| LabError::NoRun { folder: folder.to_owned(), reason };
-        if !path.exists() {
-            return Err(no_run(format!("there is no {MANIFEST}")));
+        if !Self::is_one(folder) {
+            return Err(Manifest::missing(folder, format!("there is no {MANIFEST}")));
         }
         let own = Self::lock(folder)?;
-        let text = fs::read_to_string(&path).map_err(|error| no_run(format!("{MANIFEST}: {error}")))?;
-        let mut manifest: Manifest =
-            serde_json::from_str(&text).map_err(|error| no_run(format!("{MANIFEST}: {error}")))?;
-        if manifest.schema != SCHEMA {
-            return Err(no_run(format!("{MANIFEST} has schema {}, expected {SCHEMA}", manifest.schema)));
-        }
+        let mut manifest = Manifest::read(folder)?;
         own.sweep(&mut manifest)?;
         own.write_config(&manifest.plan)?;
         Ok((own, manifest.plan))
+    }
+
+    /// Whether a path is such a folder.
+    pub fn is_one(path: &Path) -> bool {
+        path.join(MANIFEST).is_file()
+    }
+
+    /// What was asked for in a folder, which is only looked at.
+    ///
+    /// # Errors
+    /// A folder without a run.
+    pub fn plan_of(folder: &Path) -> Result<Plan, LabError> {
+        Ok(Manifest::read(folder)?.plan)
     }
 
     /// The folder.
@@ -211,9 +233,9 @@ impl RunFolder {
     /// # Errors
     /// A folder that cannot be made.
     pub fn seed(&self, seed: u64) -> Result<SeedFolder, LabError> {
-        let folder = self.folder.join(format!("{SEED}{seed}"));
-        files::create_folder(&folder)?;
-        Ok(SeedFolder { folder })
+        let own = SeedFolder::of(&self.folder, seed);
+        files::create_folder(&own.folder)?;
+        Ok(own)
     }
 }
 
@@ -269,6 +291,21 @@ pub struct SeedFolder {
 }
 
 impl SeedFolder {
+    /// Whether a path is the folder of a run that is over.
+    pub fn is_one(path: &Path) -> bool {
+        path.join(RECORD).is_file()
+    }
+
+    /// That of a seed in a folder of runs.
+    pub(crate) fn of(runs: &Path, seed: u64) -> Self {
+        Self { folder: runs.join(format!("{SEED}{seed}")) }
+    }
+
+    /// A folder that is there.
+    pub(crate) fn at(folder: &Path) -> Self {
+        Self { folder: folder.to_owned() }
+    }
+
     /// The folder.
     pub fn path(&self) -> &Path {
         &self.folder
@@ -299,21 +336,29 @@ impl SeedFolder {
     /// # Errors
     /// A record that is damaged, or of another run.
     pub fn record(&self, spec: &RunSpec) -> Result<Option<RunRecord>, LabError> {
-        let path = self.folder.join(RECORD);
-        let text = match fs::read_to_string(&path) {
-            Ok(text) => text,
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-            Err(source) => return Err(FileError { action: "read", path, source }.into()),
-        };
-        let record = RunRecord::parse(&text)?;
+        let Some(record) = self.finished_record()? else { return Ok(None) };
         if record.result.stopped.is_some() {
             return Ok(None);
         }
+        let path = self.folder.join(RECORD);
         if record.result.id != spec.id() {
             let (found, expected) = (record.result.id, spec.id().to_owned());
             return Err(LabError::OtherRun { path, found, expected });
         }
         Ok(Some(record))
+    }
+
+    /// The record, if there is one: of a run that is over, or that ended before its time with what it had.
+    ///
+    /// # Errors
+    /// A record that is damaged.
+    pub(crate) fn finished_record(&self) -> Result<Option<RunRecord>, LabError> {
+        let path = self.folder.join(RECORD);
+        match fs::read_to_string(&path) {
+            Ok(text) => Ok(Some(RunRecord::parse(&text)?)),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(source) => Err(FileError { action: "read", path, source }.into()),
+        }
     }
 
     /// Writes the record: from then on the run is over.

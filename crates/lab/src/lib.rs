@@ -49,6 +49,7 @@
 //! ```
 
 mod error;
+mod finished;
 mod folder;
 mod history;
 mod plan;
@@ -56,6 +57,7 @@ pub mod statistics;
 mod sweep;
 
 pub use error::LabError;
+pub use finished::{FinishedRuns, FinishedSeed, TrainingData, as_trained, source_of};
 pub use folder::{RunFolder, SeedFolder};
 pub use plan::{DataSource, Plan, RunData, with_noise};
 pub use sweep::{FinishedRun, Options, Outcome, Sweep, Unwatched, Watch};

@@ -46,6 +46,8 @@ pub struct RunData {
     pub material: Arc<Material>,
     /// Who judges it.
     pub judge: Judge,
+    /// Where the graph comes from, to be read from any folder, without its noise.
+    pub source: DataSource,
 }
 
 impl Plan {
@@ -106,7 +108,16 @@ impl Plan {
         let noisy = with_noise(threads, dataset, &self.noise, &split, seed)?;
         let noise = self.noise.record(seed);
         let (material, judge) = Material::with_noise(&noisy, &split, dataset.name(), &noise)?;
-        Ok(RunData { dataset: noisy, material, judge })
+        Ok(RunData { dataset: noisy, material, judge, source: self.source_of(seed) })
+    }
+
+    /// Where the graph of a seed comes from.
+    fn source_of(&self, seed: u64) -> DataSource {
+        match self.unseeded() {
+            Some(name) => DataSource::Name(with_seed(name, seed)),
+            // Names that are not absolute, if the folder that we are in is gone.
+            None => self.absolute().map_or_else(|_| self.data.clone(), |plan| plan.data),
+        }
     }
 }
 

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use edgepace_data::native::check_unchanged;
 use edgepace_graph::{Dataset, Threads};
 use edgepace_train::{
-    CheckedConfig, EdgeTable, Event, Finished, Run, RunRecord, RunSpec, Shelf, TrainError, listed,
-    read_checkpoint, write_checkpoint,
+    Audit, CheckedConfig, EdgeTable, Event, Finished, Run, RunRecord, RunSpec, Shelf, TableFormat,
+    TrainError, read_checkpoint, write_checkpoint,
 };
 
 use crate::error::LabError;
@@ -224,7 +224,7 @@ fn work(
     check_unchanged()?;
     let finished = run.finish(&data.judge, stopped)?;
     if let Some(folder) = folder {
-        write(folder, &data.dataset, &finished)?;
+        write(folder, &data, &finished, threads)?;
         if stopped.is_none() {
             folder.remove_checkpoint()?;
         }
@@ -233,14 +233,26 @@ fn work(
 }
 
 /// The files of a run that is over, the record last.
-fn write(folder: &SeedFolder, dataset: &Dataset, finished: &Finished) -> Result<(), LabError> {
+fn write(
+    folder: &SeedFolder,
+    data: &RunData,
+    finished: &Finished,
+    threads: &Threads,
+) -> Result<(), LabError> {
+    let dataset = &data.dataset;
     if let Some(report) = &finished.edges {
-        let logits = &finished.snapshot.logits;
-        let table = EdgeTable { dataset, report, logits, audit: None };
-        table.write_csv(&folder.edges(), &listed(dataset.graph()))?;
+        let audit = Audit::new(threads, dataset, report)?;
+        let table = EdgeTable::new(dataset, report, &finished.snapshot.logits, &audit);
+        table.write(&folder.edges(), TableFormat::Csv)?;
     }
-    finished.write_model(&folder.model(), dataset)?;
+    write_model(folder, data, finished)?;
     folder.write_record(&finished.record)
+}
+
+/// The model, which knows where its data came from.
+fn write_model(folder: &SeedFolder, data: &RunData, finished: &Finished) -> Result<(), LabError> {
+    let source = serde_json::to_string(&data.source).ok();
+    Ok(finished.write_model(&folder.model(), &data.dataset, source.as_deref())?)
 }
 
 /// The error of a run, whose best until then is kept where there is a folder for it.
@@ -250,7 +262,7 @@ fn diverged(run: Run, data: &RunData, folder: Option<&SeedFolder>, seed: u64, ca
     }
     let keep = |folder: &SeedFolder| {
         let finished = run.finish(&data.judge, Some("training diverged")).ok()?;
-        finished.write_model(&folder.model(), &data.dataset).ok()?;
+        write_model(folder, data, &finished).ok()?;
         folder.write_record(&finished.record).ok()?;
         Some(folder.path().to_owned())
     };

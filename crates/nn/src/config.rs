@@ -48,12 +48,15 @@ pub struct ModelConfig {
     pub dropout: f64,
     /// ε of GIN: a node's own share is 1 + ε.
     pub gin_epsilon: f64,
+    /// δ of PNA, the mean of ln(degree + 1), above 0; none: that of the graph that the model is made for. A model that meets
+    /// another graph keeps that of its training.
+    pub mean_log_degree: Option<f64>,
 }
 
 impl ModelConfig {
     /// The paper's settings for a backbone.
     pub fn new(backbone: Backbone) -> Self {
-        Self { backbone, hidden: 64, dropout: 0.5, gin_epsilon: 0.1 }
+        Self { backbone, hidden: 64, dropout: 0.5, gin_epsilon: 0.1, mean_log_degree: None }
     }
 
     /// Refuses settings out of their range, and a model without outputs.
@@ -73,6 +76,9 @@ impl ModelConfig {
                 self.gin_epsilon.to_string(),
                 "a finite number of single precision",
             );
+        }
+        if let Some(mean) = self.mean_log_degree.filter(|mean| !(*mean > 0.0 && mean.is_finite())) {
+            return refuse("mean_log_degree", mean.to_string(), "a finite number above 0");
         }
         if !(1..=WIDEST).contains(&outputs) {
             let expected = "between 1 and 1048576: the number of classes or labels";

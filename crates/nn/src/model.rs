@@ -137,7 +137,7 @@ impl<T: Real> Model<T> {
             return Err(Refusal::size("features", features.rows(), graph.nodes(), "one row per node").into());
         }
         let inputs = Inputs::new(features);
-        let log_degree = mean_log_degree(&graph);
+        let log_degree = config.mean_log_degree.unwrap_or_else(|| mean_log_degree(&graph));
         let convolution = |inputs: usize| -> Box<dyn Convolution<T>> {
             match config.backbone {
                 Backbone::Gcn | Backbone::Mlp => Box::new(Gcn::new(inputs, config.hidden)),
@@ -518,7 +518,7 @@ impl<T: Real> Model<T> {
 }
 
 /// δ of PNA: the mean of ln(in-degree + 1) over the nodes, or 1 where that is 0.
-fn mean_log_degree(graph: &Graph) -> f64 {
+pub fn mean_log_degree(graph: &Graph) -> f64 {
     let offsets = graph.offsets();
     let total: f64 = offsets.windows(2).map(|range| libm::log1p((range[1] - range[0]) as f64)).sum();
     if total > 0.0 { total / graph.nodes() as f64 } else { 1.0 }

@@ -40,6 +40,33 @@ pub struct Detection {
     pub precision_at_fakes: f64,
 }
 
+/// What is known of one edge whose truth is known.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct EdgeScores {
+    pub(crate) suspicion: f32,
+    pub(crate) similarity: f32,
+    pub(crate) jaccard: f32,
+    pub(crate) fake: bool,
+}
+
+impl Detection {
+    /// Holds suspicion and the two baselines against what is fake. None unless there are both fake and true edges.
+    pub(crate) fn of(edges: &[EdgeScores]) -> Option<Self> {
+        let scored = |of: fn(&EdgeScores) -> f32, sign: f64| -> Vec<(f64, bool)> {
+            edges.iter().map(|edge| (sign * f64::from(of(edge)), edge.fake)).collect()
+        };
+        let fakes = edges.iter().filter(|edge| edge.fake).count();
+        let mut by_suspicion = scored(|edge| edge.suspicion, 1.0);
+        Some(Self {
+            fakes,
+            auc: roc_auc(&mut by_suspicion)?,
+            auc_feature_cosine: roc_auc(&mut scored(|edge| edge.similarity, -1.0))?,
+            auc_jaccard: roc_auc(&mut scored(|edge| edge.jaccard, -1.0))?,
+            precision_at_fakes: precision_at(&mut by_suspicion, fakes),
+        })
+    }
+}
+
 impl Audit {
     /// Audits the edges of `dataset` after a run on it left `report` behind. O(edges · (log edges + degree + features)).
     ///
@@ -85,24 +112,18 @@ impl Audit {
             return None;
         }
         // One edge per pair: the first that has it.
-        let mut first = Vec::with_capacity(self.pairs.len());
+        let mut scores: Vec<EdgeScores> = Vec::with_capacity(self.pairs.len());
         for (edge, &pair) in self.pairs.pair_of().iter().enumerate() {
-            if pair as usize == first.len() {
-                first.push(edge);
+            if pair as usize == scores.len() {
+                scores.push(EdgeScores {
+                    suspicion: self.suspicion[edge],
+                    similarity: self.feature_similarity[edge],
+                    jaccard: self.jaccard[edge],
+                    fake: fake[edge] != 0.0,
+                });
             }
         }
-        let scored = |values: &[f32], sign: f64| -> Vec<(f64, bool)> {
-            first.iter().map(|&edge| (sign * f64::from(values[edge]), fake[edge] != 0.0)).collect()
-        };
-        let fakes = first.iter().filter(|&&edge| fake[edge] != 0.0).count();
-        let mut by_suspicion = scored(&self.suspicion, 1.0);
-        Some(Detection {
-            fakes,
-            auc: roc_auc(&mut by_suspicion)?,
-            auc_feature_cosine: roc_auc(&mut scored(&self.feature_similarity, -1.0))?,
-            auc_jaccard: roc_auc(&mut scored(&self.jaccard, -1.0))?,
-            precision_at_fakes: precision_at(&mut by_suspicion, fakes),
-        })
+        Detection::of(&scores)
     }
 }
 

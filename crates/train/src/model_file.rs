@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use edgepace_graph::{Dataset, Graph};
-use edgepace_nn::{Layers, Model, StructureId, Threads};
+use edgepace_graph::{Dataset, Features, Graph, Labels, Names};
+use edgepace_nn::{Layers, Model, ModelConfig, StructureId, Threads, mean_log_degree};
 use serde::{Deserialize, Serialize};
 
 use crate::config::RunConfig;
@@ -15,7 +15,7 @@ use crate::snapshot::SavedStructure;
 use crate::state::Numbers;
 use crate::tensor_file::{self, Kind, Tensor};
 
-const KIND: Kind = Kind { name: "model", version: 3 };
+const KIND: Kind = Kind { name: "model", version: 4 };
 
 /// The tensor of edge weights; without it every edge has weight 1.
 const EDGE_WEIGHTS: &str = "edge_weights";
@@ -47,6 +47,8 @@ pub struct ModelHeader {
     pub seed: u64,
     /// Classes, or labels.
     pub outputs: usize,
+    /// Columns of the features.
+    pub inputs: usize,
     /// The structure of the best validation score, as `full` or `weighted`.
     pub evaluated_on: String,
     /// The epoch of the best validation score, from 0.
@@ -57,14 +59,35 @@ pub struct ModelHeader {
     pub test: Option<f64>,
     /// The settings, complete.
     pub config: RunConfig,
+    /// What logits are divided by so that probabilities are as sure as they are right; none without validation nodes.
+    pub temperature: Option<f64>,
+    /// Where the data came from, as text of whoever wrote the file: enough to read it again.
+    pub source: Option<String>,
+    /// Whether nodes have many yes-or-no labels instead of one class.
+    pub many_labels: bool,
+    /// The names of the classes or labels, if they have any.
+    pub class_names: Option<Vec<String>>,
+    /// The names of the features, if they have any.
+    pub feature_names: Option<Vec<String>>,
+    /// How the columns of a table became the features ([`Dataset::encoding`]).
+    pub encoding: Option<String>,
+    /// The mean of ln(degree + 1) over the graph, which PNA measures degrees by.
+    pub mean_log_degree: f64,
 }
 
 impl Finished {
-    /// Writes what was kept as a model file, whole or not at all.
+    /// Writes what was kept as a model file, whole or not at all. `source` says where the data came from, in words of the
+    /// caller's own, who may want to read it again.
     ///
     /// # Errors
     /// A dataset that it was not trained on, or a file that cannot be written.
-    pub fn write_model(&self, path: &Path, dataset: &Dataset) -> Result<(), TrainError> {
+    pub fn write_model(
+        &self,
+        path: &Path,
+        dataset: &Dataset,
+        source: Option<&str>,
+    ) -> Result<(), TrainError> {
+        let names = |names: &Names| names.iter().map(ToOwned::to_owned).collect::<Vec<String>>();
         let (record, snapshot) = (&self.record, &self.snapshot);
         let header = ModelHeader {
             id: record.result.id.clone(),
@@ -74,11 +97,19 @@ impl Finished {
             split: record.result.split.clone(),
             seed: record.result.seed,
             outputs: dataset.labels().width(),
+            inputs: dataset.features().cols(),
             evaluated_on: record.result.evaluated_on.clone(),
             best_epoch: record.result.best_epoch,
             validation: record.result.validation,
             test: record.result.test,
             config: record.config.clone(),
+            temperature: record.result.temperature,
+            source: source.map(ToOwned::to_owned),
+            many_labels: matches!(**dataset.labels(), Labels::Many(_)),
+            class_names: dataset.class_names().map(names),
+            feature_names: dataset.feature_names().map(names),
+            encoding: dataset.encoding().map(ToOwned::to_owned),
+            mean_log_degree: mean_log_degree(dataset.graph()),
         };
         if snapshot.parameters.is_empty() {
             let logits = Tensor::row(LOGITS, Numbers::F32(snapshot.logits[..].into()));
@@ -153,20 +184,12 @@ impl SavedModel {
     /// # Errors
     /// Another dataset, or tensors that are missing or of another shape than the model's.
     pub fn logits(&self, dataset: &Dataset) -> Result<Vec<f32>, TrainError> {
-        let (nodes, outputs) = (dataset.graph().nodes(), dataset.labels().width());
+        let (nodes, outputs) = (dataset.graph().nodes(), self.header.outputs);
         if let Some(logits) = self.floats(LOGITS, &[nodes * outputs])? {
             return Ok(logits.to_vec());
         }
-        let fitted = self.preparation(dataset.features().cols())?;
-        let mut model = model(dataset, &fitted, &self.header.config, self.header.seed)?;
-        let shapes: Vec<(String, [usize; 2])> =
-            model.parameters().map(|part| (part.name.to_owned(), [part.rows, part.columns])).collect();
-        for (name, shape) in shapes {
-            let values = self.floats(&name, &shape)?;
-            let values = values
-                .ok_or_else(|| wrong(&name, format!("is not there, expected one of shape {shape:?}")))?;
-            model.set_parameter(&name, values)?;
-        }
+        let threads = Threads::new(1)?;
+        let mut model = self.model_on(Arc::clone(dataset.graph()), dataset.features(), &threads)?;
         match (self.ids(SOURCES)?, self.ids(TARGETS)?) {
             (None, None) => {}
             (Some(sources), Some(targets)) => {
@@ -202,6 +225,34 @@ impl SavedModel {
                 .ok_or_else(|| wrong(name, format!("is not there, expected {columns} numbers")))
         };
         Fitted::restored(step, columns, of(FEATURE_MEAN)?, of(FEATURE_DEVIATION)?)
+    }
+
+    /// Whether it keeps the answers for the nodes of its training and no network that could give others.
+    pub(crate) fn is_fixed(&self) -> bool {
+        self.tensor(LOGITS).is_some()
+    }
+
+    /// The network with its parameters on some graph, every edge with weight 1, and on features that are prepared as in
+    /// training.
+    pub(crate) fn model_on(
+        &self,
+        graph: Arc<Graph>,
+        features: &Arc<Features>,
+        threads: &Threads,
+    ) -> Result<Model<f32>, TrainError> {
+        let ModelHeader { config, outputs, seed, mean_log_degree, .. } = &self.header;
+        let features = self.preparation(features.cols())?.apply(features)?;
+        let shape = ModelConfig { mean_log_degree: Some(*mean_log_degree), ..config.model() };
+        let mut model = Model::new(graph, features, *outputs, shape, *seed, threads)?;
+        let shapes: Vec<(String, [usize; 2])> =
+            model.parameters().map(|part| (part.name.to_owned(), [part.rows, part.columns])).collect();
+        for (name, shape) in shapes {
+            let values = self.floats(&name, &shape)?;
+            let values = values
+                .ok_or_else(|| wrong(&name, format!("is not there, expected one of shape {shape:?}")))?;
+            model.set_parameter(&name, values)?;
+        }
+        Ok(model)
     }
 
     fn tensor(&self, name: &str) -> Option<&Tensor> {

@@ -103,7 +103,12 @@ pub struct RunResult {
     pub edges_history: Vec<(u32, usize)>,
     /// What validation is judged by.
     pub metric: String,
-    /// Every metric that fits the labels, and `calibration-error`: in percent but for log-loss, which is in nats.
+    /// What logits are divided by so that probabilities are as sure as they are right, fitted to the validation nodes; none
+    /// without such, where probabilities stay as the model gives them.
+    #[serde(default)]
+    pub temperature: Option<f64>,
+    /// Every metric that fits the labels, `calibration-error`, and `calibration-error-calibrated`, which is that after the
+    /// temperature: in percent but for log-loss, which is in nats.
     pub metrics: BTreeMap<String, Scores>,
     /// What one would want to know about the run; each with its message where it is written.
     #[serde(default, serialize_with = "with_messages")]

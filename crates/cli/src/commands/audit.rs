@@ -1,29 +1,34 @@
 //! `edgepace audit`
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 use clap::Args as ClapArgs;
-use edgepace_graph::{Dataset, files};
+use edgepace_graph::Dataset;
 use edgepace_lab::statistics::mean;
-use edgepace_lab::{FinishedRun, Plan};
-use edgepace_train::{Audit, Detection, EdgeRow, EdgeTable, METHODS, Warning, find_method, listed};
+use edgepace_lab::{FinishedRun, FinishedRuns, Plan};
+use edgepace_train::{
+    Audit, Detection, EdgeFile, EdgeRow, EdgeTable, METHODS, RunResult, TableFormat, Warning, find_method,
+};
 use serde::Serialize;
 
 use crate::dataset::budget;
-use crate::report::{Summary, fixed, mean_and_deviation, said_once, warn};
-use crate::runs::RunArgs;
+use crate::messages;
+use crate::output::check_file;
+use crate::report::{Said, Summary, fixed, mean_and_deviation, said_once, warn};
+use crate::runs::{RunArgs, with_remedy};
 use crate::table::{Align, Table, count, say};
 
 /// Find the edges of a graph that have least for them.
 ///
-/// Trains as `edgepace train` does and ranks every edge. Suspicion is a number from 0 to 1: the share of all other edges that
+/// Reads a run that is over (a folder of `edgepace train --out`, or of one of its seeds), or trains on a dataset as `edgepace
+/// train` does, and ranks every edge. Suspicion is a number from 0 to 1: the share of all other edges that
 /// are better supported, so an edge of 0.9 is among the tenth that has least for it. Support is how easy the curriculum
 /// found the edge, how alike the features of its ends are and how far their neighbourhoods overlap, each as a rank.
 /// Suspicion is a rank as well, not a probability of being wrong: half of the edges of a flawless graph are above 0.5.
 ///
-/// Columns of `--csv` and `--parquet`, one row per edge (an undirected one once), the most suspicious first: source and target by number
+/// Columns of `--output`, and of `edges.csv` in the folder of a run, one row per edge (an undirected one once), the most suspicious first: source and target by number
 /// and, if they have one, by name; suspicion; difficulty, how hard the curriculum found it (0 easy, 1 hard); first_epoch,
 /// from which on it was trained on (empty: never); weight, in training at the end; the predicted classes of both ends;
 /// feature_similarity and jaccard of the ends' neighbourhoods; and fake, where noise has added edges.
@@ -34,21 +39,25 @@ use crate::table::{Align, Table, count, say};
 #[derive(ClapArgs)]
 #[command(after_help = "Examples:
   edgepace audit cora --top 20                                 the edges that have least for them
-  edgepace audit --edges e.csv --nodes n.csv --csv edges.csv   every edge of your own graph, as a table
+  edgepace audit run                                           those of a run, which is not repeated
+  edgepace audit --edges e.csv --nodes n.csv -o edges.parquet  every edge of your own graph, as a table
   edgepace audit cora --noise fake=1.0 --seeds 0..3 --jobs 2   how well fake edges are found")]
 pub(crate) struct Args {
     /// Print so many of the most suspicious edges, of the first seed
     #[arg(long, default_value_t = 50)]
     top: usize,
-    /// Write all edges as CSV, those of the first seed
-    #[arg(long, value_name = "FILE")]
-    csv: Option<PathBuf>,
-    /// Write all edges as Parquet, those of the first seed
-    #[arg(long, value_name = "FILE")]
-    parquet: Option<PathBuf>,
-    /// Print one JSON object
+    /// Write all edges, those of the first seed: csv, parquet, json or jsonl by its name
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Replace the file if it is there
     #[arg(long)]
-    json: bool,
+    overwrite: bool,
+    /// The same as CSV, whatever the name
+    #[arg(long, value_name = "FILE", hide = true)]
+    csv: Option<PathBuf>,
+    /// The same as Parquet, whatever the name
+    #[arg(long, value_name = "FILE", hide = true)]
+    parquet: Option<PathBuf>,
     #[command(flatten)]
     run: RunArgs,
 }
@@ -77,31 +86,84 @@ struct Found {
     warnings: Vec<Warning>,
 }
 
+/// What one run says: how well it found fakes, its split, and its most suspicious edges if it is the first.
+type OfRun = (Found, String, Vec<EdgeRow>);
+
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
-    let (plan, config) = args.run.plan()?;
-    refuse_without_order(&plan)?;
-    for file in args.csv.iter().chain(&args.parquet) {
-        files::check_writable(file)?;
-    }
-    let sweep = args.run.load(plan, config)?;
-    let audited = args.run.work.each_finished(&sweep, None, |run| of_run(args, sweep.plan(), &run))?;
-    let mut top = Vec::new();
-    let (mut runs, mut splits) = (Vec::new(), Vec::new());
-    for (found, split, rows) in audited {
-        runs.push(found);
-        splits.push(split);
-        top.extend(rows);
-    }
-    let of_runs: Vec<_> = runs.iter().map(|run| (run.seed, &run.warnings[..])).collect();
-    let warnings = said_once(&of_runs);
-    let auc_mean = mean(&runs.iter().map(|run| run.auc).collect::<Vec<_>>());
-    let output = Output { summary: Summary::new(&sweep, runs, &splits, warnings), auc_mean, top };
-    if args.json {
+    let tables = args.tables()?;
+    let output = if let Some(folder) = args.run.finished()? {
+        of_finished(args, &folder, &tables)?
+    } else {
+        let (plan, config) = args.run.plan()?;
+        refuse_without_order(&plan)?;
+        let sweep = args.run.load(plan, config)?;
+        let each = |run: FinishedRun| of_run(args, sweep.plan(), &run, &tables);
+        let audited = args.run.work.each_finished(&sweep, None, each)?;
+        Output::new(audited, |runs, splits, warnings| Summary::new(&sweep, runs, splits, warnings))
+    };
+    if messages::json() {
         say(&serde_json::to_string(&output)?)?;
     } else {
-        print(&output, args)?;
+        print(&output, &tables)?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+impl Args {
+    /// The files to write with their formats, which are checked before anything runs.
+    fn tables(&self) -> Result<Vec<(PathBuf, TableFormat)>> {
+        let mut tables = Vec::new();
+        if let Some(file) = &self.output {
+            tables.push((file.clone(), TableFormat::of(file)?));
+        }
+        tables.extend(self.csv.iter().map(|file| (file.clone(), TableFormat::Csv)));
+        tables.extend(self.parquet.iter().map(|file| (file.clone(), TableFormat::Parquet)));
+        for (file, _) in &tables {
+            check_file("--output", file, self.overwrite)?;
+        }
+        Ok(tables)
+    }
+}
+
+impl Output {
+    fn new(
+        audited: Vec<OfRun>,
+        summary: impl FnOnce(Vec<Found>, &[String], Vec<Said>) -> Summary<Found>,
+    ) -> Self {
+        let mut top = Vec::new();
+        let (mut runs, mut splits) = (Vec::new(), Vec::new());
+        for (found, split, rows) in audited {
+            runs.push(found);
+            splits.push(split);
+            top.extend(rows);
+        }
+        let of_runs: Vec<_> = runs.iter().map(|run| (run.seed, &run.warnings[..])).collect();
+        let warnings = said_once(&of_runs);
+        let auc_mean = mean(&runs.iter().map(|run| run.auc).collect::<Vec<_>>());
+        Self { summary: summary(runs, &splits, warnings), auc_mean, top }
+    }
+}
+
+/// The same from the files of runs that are over.
+fn of_finished(args: &Args, folder: &Path, tables: &[(PathBuf, TableFormat)]) -> Result<Output> {
+    let found = FinishedRuns::open(folder, args.run.seeds()).map_err(|error| with_remedy(error.into()))?;
+    refuse_without_order(&found.plan)?;
+    let mut audited = Vec::new();
+    for (number, run) in found.runs.iter().enumerate() {
+        let open = || EdgeFile::open(&run.folder.edges());
+        let top = if number == 0 { args.top } else { 0 };
+        let (rows, detection) = open()?.digest(top, None)?;
+        for (file, format) in tables.iter().filter(|_| number == 0) {
+            open()?.digest(0, Some((file, *format)))?;
+        }
+        let result = &run.record.result;
+        audited.push((Found::new(result, detection), result.split.clone(), rows));
+    }
+    let config = found.plan.config.check()?;
+    let dataset = found.plan.unseeded().unwrap_or(&found.runs[0].record.data.name);
+    Ok(Output::new(audited, |runs, splits, warnings| {
+        Summary::of(&found.plan, &config, dataset, runs, splits, warnings)
+    }))
 }
 
 /// Refuses a method that says nothing about edges, before it runs.
@@ -115,42 +177,41 @@ fn refuse_without_order(plan: &Plan) -> Result<()> {
 }
 
 /// Judges one run; the first one also gives its most suspicious edges and writes the table.
-fn of_run(args: &Args, plan: &Plan, run: &FinishedRun) -> Result<(Found, String, Vec<EdgeRow>)> {
+fn of_run(args: &Args, plan: &Plan, run: &FinishedRun, tables: &[(PathBuf, TableFormat)]) -> Result<OfRun> {
     let result = &run.finished.record.result;
     let report = run.finished.edges.as_ref().context("the method has nothing to say about edges")?;
     let audit = Audit::new(&budget(args.run.work.threads)?, &run.data.dataset, report)?;
     let marks = run.data.dataset.edge_column(Dataset::FAKE);
     let detection = marks.and_then(|fake| audit.against(fake));
-    let of = |value: fn(&Detection) -> f64| detection.as_ref().map(value);
-    let found = Found {
-        seed: result.seed,
-        auc: of(|detection| detection.auc),
-        auc_feature_cosine: of(|detection| detection.auc_feature_cosine),
-        auc_jaccard: of(|detection| detection.auc_jaccard),
-        precision_at_fakes: of(|detection| detection.precision_at_fakes),
-        fakes: detection.map(|detection| detection.fakes),
-        test: result.test,
-        seconds: result.seconds + result.warm_start_seconds,
-        warnings: result.warnings.clone(),
-    };
     let mut top = Vec::new();
     if plan.seeds.first() == Some(&result.seed) {
-        let logits = &run.finished.snapshot.logits;
-        let table = EdgeTable { dataset: &run.data.dataset, report, logits, audit: Some(&audit) };
-        let mut edges = listed(run.data.dataset.graph());
-        edges.sort_by(|a, b| audit.suspicion[b.0].total_cmp(&audit.suspicion[a.0]));
-        if let Some(file) = &args.csv {
-            table.write_csv(file, &edges)?;
+        let table = EdgeTable::new(&run.data.dataset, report, &run.finished.snapshot.logits, &audit);
+        for (file, format) in tables {
+            table.write(file, *format)?;
         }
-        if let Some(file) = &args.parquet {
-            table.write_parquet(file, &edges)?;
-        }
-        top = edges.iter().take(args.top).map(|&edge| table.row(edge)).collect();
+        top = table.rows().take(args.top).collect();
     }
-    Ok((found, result.split.clone(), top))
+    Ok((Found::new(result, detection), result.split.clone(), top))
 }
 
-fn print(output: &Output, args: &Args) -> Result<()> {
+impl Found {
+    fn new(result: &RunResult, detection: Option<Detection>) -> Self {
+        let of = |value: fn(&Detection) -> f64| detection.as_ref().map(value);
+        Self {
+            seed: result.seed,
+            auc: of(|detection| detection.auc),
+            auc_feature_cosine: of(|detection| detection.auc_feature_cosine),
+            auc_jaccard: of(|detection| detection.auc_jaccard),
+            precision_at_fakes: of(|detection| detection.precision_at_fakes),
+            fakes: detection.map(|detection| detection.fakes),
+            test: result.test,
+            seconds: result.seconds + result.warm_start_seconds,
+            warnings: result.warnings.clone(),
+        }
+    }
+}
+
+fn print(output: &Output, tables: &[(PathBuf, TableFormat)]) -> Result<()> {
     warn(&output.summary.warnings);
     say(&output.summary.title())?;
     if !output.top.is_empty() {
@@ -169,7 +230,7 @@ fn print(output: &Output, args: &Args) -> Result<()> {
              many most suspicious edges as there are fakes.",
         )?;
     }
-    for file in args.csv.iter().chain(&args.parquet) {
+    for (file, _) in tables {
         say(&format!("wrote {}", file.display()))?;
     }
     Ok(())
@@ -196,7 +257,7 @@ fn edges(rows: &[EdgeRow]) -> Table {
         let mut cells = vec![
             name(&row.source_name, row.source),
             name(&row.target_name, row.target),
-            row.suspicion.map_or_else(String::new, |suspicion| format!("{suspicion:.4}")),
+            format!("{:.4}", row.suspicion),
             format!("{:.4}", row.difficulty),
             row.first_epoch.map_or_else(|| "never".to_owned(), |epoch| epoch.to_string()),
             format!("{:.3}", row.weight),

@@ -1,44 +1,82 @@
 //! `edgepace predict`
 
+mod ground;
+mod table;
+
+use std::io::BufWriter;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use clap::Args as ClapArgs;
-use edgepace_data::{Noise, SplitRule, splits};
-use edgepace_graph::{Dataset, Labels, Threads, files};
-use edgepace_lab::with_noise;
-use edgepace_nn::{argmax, sigmoid, softmax};
-use edgepace_train::{ModelHeader, SavedModel, class_name};
+use edgepace_graph::Labels;
+use edgepace_train::{SavedModel, TableFormat, write_table, write_table_to};
 use serde::Serialize;
 
+use self::ground::Ground;
+use self::table::Predictions;
 use crate::dataset::{DataFolder, budget};
-use crate::own_files::{self, OwnFiles};
+use crate::messages;
+use crate::numbers::whole;
+use crate::output::check_file;
+use crate::own_files::OwnFiles;
+use crate::runs::MOST_AT_ONCE;
+use crate::seeds::Seeds;
 use crate::table::{count, say};
 
-/// Say the class of every node of the training graph with a saved model.
+/// Say the class of every node with a trained model: of the training graph, of new nodes, or of another graph.
 ///
-/// The model is one that `edgepace train --out` wrote, the dataset the one that it was trained on: its content is held to
-/// the checksum in the model. Noise that the run added to the graph is added again.
+/// RUN is a folder that `edgepace train --out` wrote, the folder of one of its seeds, or a model file. Where a run has
+/// several seeds, they answer together: the geometric mean of their probabilities.
 ///
-/// Columns of the CSV: node; name, if it has one; class, by name or number; probability that the model gives it. Where nodes
-/// have many labels there is one column for each, with its probability.
+/// Without a DATASET the nodes are those of the training graph: a model knows where its data came from, own files included.
+/// Noise that the run added is added again, and edges weigh what they weighed in training.
+///
+/// With a DATASET that is not the one of the training, its nodes are new: a graph of new nodes alone, or one with old and new
+/// nodes together. It needs the same features, which are prepared as in training; columns of a table are encoded as in
+/// training, and unknown ones refused. Its edges have weight 1, whatever the method, times their own weight if they have one.
+///
+/// Columns: node; name, if it has one; class and its probability; label, the class in the data, where it has classes; split
+/// (train, val or test), where the nodes are those of the training. `--proba` adds one column per class, p_CLASS. Where nodes
+/// have many labels there are the columns p_LABEL alone.
+///
+/// Probabilities are calibrated: logits are divided by the temperature that makes the run's validation nodes most probable, so
+/// that of predictions with 0.9 about nine in ten are right. `--raw` leaves that out.
 #[derive(ClapArgs)]
 #[command(after_help = "Examples:
-  edgepace train cora --out run
-  edgepace predict run/seed-0/model.safetensors cora -o predictions.csv
-  edgepace predict run/seed-0/model.safetensors cora --json")]
+  edgepace train cora --seeds 0..3 --out run
+  edgepace predict run -o predictions.csv             every node of Cora
+  edgepace predict run --unlabelled --proba -o p.parquet
+  edgepace predict run/seed-0 --json
+  edgepace predict run new.graph -o new.csv           another graph
+  edgepace predict run --edges e.csv --nodes n.csv    own files, as CSV to the terminal")]
+#[allow(clippy::struct_excessive_bools, reason = "flags that do not exclude each other")]
 pub(crate) struct Args {
-    /// The model, as `edgepace train --out` wrote it
-    model: PathBuf,
-    /// The dataset that it was trained on [default: the one that it names]
+    /// A folder of `edgepace train --out`, the folder of a seed, or a model file
+    run: PathBuf,
+    /// Other data than the run's own: a name, a generator or a graph file
     dataset: Option<String>,
-    /// The table of predictions to write (CSV)
-    #[arg(short, long, value_name = "FILE", required_unless_present = "json")]
+    /// The table to write: csv, parquet, json or jsonl by its name [default: CSV to standard output]
+    #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Print one JSON object
+    /// Replace the file if it is there
     #[arg(long)]
-    json: bool,
+    overwrite: bool,
+    /// One column per class with its probability
+    #[arg(long)]
+    proba: bool,
+    /// Only nodes that have no label
+    #[arg(long)]
+    unlabelled: bool,
+    /// Probabilities as the model gives them, without calibration
+    #[arg(long)]
+    raw: bool,
+    /// Models of these seeds alone: `5`, `0,2,7`, or `0..3` [default: all that are over]
+    #[arg(long)]
+    seeds: Option<Seeds>,
+    /// Threads [default: all cores]
+    #[arg(long, value_name = "N", value_parser = whole(1, MOST_AT_ONCE), allow_negative_numbers = true)]
+    threads: Option<usize>,
     #[command(flatten)]
     data_folder: DataFolder,
     /// Instead of a dataset: a file of edges of your own
@@ -49,11 +87,16 @@ pub(crate) struct Args {
 }
 
 #[derive(Serialize)]
-struct Output {
-    dataset: String,
-    checksum: String,
+struct Output<'a> {
+    dataset: &'a str,
+    checksum: &'a str,
     /// By name, or their numbers.
-    classes: Vec<String>,
+    classes: &'a [String],
+    seeds: Vec<u64>,
+    /// What logits were divided by, for each seed; null where they were not.
+    temperatures: Vec<Option<f64>>,
+    /// Whether the nodes are other than those of the training.
+    new_data: bool,
     predictions: Vec<Prediction>,
 }
 
@@ -69,97 +112,68 @@ struct Prediction {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
-    let saved = SavedModel::open(&args.model)?;
-    let threads = budget(None)?;
-    let dataset = match (&args.dataset, &args.edges) {
-        (Some(name), None) => args.data_folder.load(&threads, name)?,
-        (None, Some(edges)) => own_files::read(&threads, &args.own_files.request(edges))?,
-        (None, None) => args.data_folder.load(&threads, &saved.header().dataset)?,
-        (Some(_), Some(_)) => bail!("there are two datasets: name one, or give `--edges`"),
-    };
-    let dataset = as_trained(&threads, dataset, saved.header())?;
-    let output = predict(&saved, &dataset)?;
+    let format = args.output.as_deref().map(TableFormat::of).transpose()?;
     if let Some(file) = &args.output {
-        files::write(file, &table(&output, &dataset)?)?;
+        check_file("--output", file, args.overwrite)?;
     }
-    match &args.output {
-        _ if args.json => say(&serde_json::to_string(&output)?)?,
-        Some(file) => {
-            say(&format!("wrote {}: {} nodes", file.display(), count(output.predictions.len() as u64)))?;
-        }
-        None => {}
+    let models = ground::models(&args.run, args.seeds.as_ref().map(|seeds| &seeds.0[..]))?;
+    let threads = budget(args.threads)?;
+    let ground = Ground::find(args, &threads, &models)?;
+    if args.unlabelled && matches!(**ground.dataset.labels(), Labels::Many(_)) {
+        bail!(
+            "`--unlabelled` is for nodes with one class; those of {} have many labels",
+            ground.dataset.name()
+        );
+    }
+    let predicted = Predictions::new(&threads, &models, &ground, args)?;
+    if let (Some(file), Some(format)) = (&args.output, format) {
+        write_table(file, format, predicted.pieces(args.proba).map(Ok))?;
+    }
+    if messages::json() {
+        say(&serde_json::to_string(&predicted.output(&ground, &models, args.raw))?)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    for note in notes(args, &models, &ground) {
+        messages::tell(note);
+    }
+    if let Some(file) = &args.output {
+        say(&format!("wrote {}: {} nodes", file.display(), count(predicted.nodes.len() as u64)))?;
+    } else {
+        let mut out = BufWriter::new(std::io::stdout());
+        write_table_to(&mut out, TableFormat::Csv, predicted.pieces(args.proba))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// The dataset with the noise of the run, if it is the one that the model was trained on.
-fn as_trained(threads: &Threads, dataset: Dataset, record: &ModelHeader) -> Result<Dataset> {
-    let mut found = dataset.checksum();
-    if found != record.checksum && !record.noise.is_empty() {
-        let noise: Noise = record.noise.parse()?;
-        let rule: SplitRule = record.split.parse()?;
-        let split = splits::make(threads, &rule, &dataset, record.seed)?;
-        let noisy = with_noise(threads, &dataset, &noise, &split, record.seed)?;
-        found = noisy.checksum();
-        if found == record.checksum {
-            return Ok(noisy);
-        }
+/// What a person should know about the predictions.
+fn notes(args: &Args, models: &[SavedModel], ground: &Ground) -> Vec<String> {
+    let mut notes = Vec::new();
+    let trained_on = &models[0].header().dataset;
+    if ground.is_new() {
+        let edges = ground.dataset.graph().edges();
+        notes.push(format!(
+            "new data: the model was trained on {trained_on}, not on {}; its {} edges have weight 1",
+            ground.dataset.name(),
+            count(edges as u64)
+        ));
     }
-    if found != record.checksum {
-        bail!(
-            "`dataset` is `{}` with content {found}, expected that of the model: `{}` with content {}",
-            dataset.name(),
-            record.dataset,
-            record.checksum
-        );
+    if !ground.unknown_classes.is_empty() {
+        notes.push(format!("labels that the model does not know: {}", ground.unknown_classes.join(", ")));
     }
-    Ok(dataset)
-}
-
-fn predict(saved: &SavedModel, dataset: &Dataset) -> Result<Output> {
-    let logits = saved.logits(dataset).context("the model does not fit the dataset")?;
-    let width = dataset.labels().width();
-    let one_class = matches!(**dataset.labels(), Labels::Classes(_));
-    let of_node = |(node, logits): (usize, &[f32])| Prediction {
-        node,
-        name: dataset.node_names().map(|names| names.get(node).to_owned()),
-        class: one_class.then(|| argmax(logits)),
-        probabilities: if one_class {
-            softmax(logits).map(|p| p as f32).collect()
-        } else {
-            logits.iter().map(|&logit| sigmoid(logit) as f32).collect()
-        },
+    let list = |of: &dyn Fn(&SavedModel) -> String| models.iter().map(of).collect::<Vec<_>>().join(", ");
+    if models.len() > 1 {
+        notes.push(format!("mean of seeds {}", list(&|model| model.header().seed.to_string())));
+    }
+    let temperature = |model: &SavedModel| match model.header().temperature {
+        Some(temperature) => format!("{temperature:.2}"),
+        None => "none (no validation nodes)".to_owned(),
     };
-    Ok(Output {
-        dataset: dataset.name().to_owned(),
-        checksum: saved.header().checksum.clone(),
-        classes: (0..width).map(|class| class_name(dataset, class)).collect(),
-        predictions: logits.chunks_exact(width.max(1)).enumerate().map(of_node).collect(),
-    })
-}
-
-fn table(output: &Output, dataset: &Dataset) -> Result<Vec<u8>> {
-    let mut csv = csv::Writer::from_writer(Vec::new());
-    let one_class = matches!(**dataset.labels(), Labels::Classes(_));
-    let mut head = vec!["node".to_owned()];
-    head.extend(dataset.node_names().map(|_| "name".to_owned()));
-    if one_class {
-        head.extend(["class".to_owned(), "probability".to_owned()]);
+    if args.raw {
+        notes.push("probabilities are not calibrated".to_owned());
+    } else if models.iter().all(|model| model.header().temperature.is_none()) {
+        notes.push("probabilities are not calibrated: there were no validation nodes".to_owned());
     } else {
-        head.extend(output.classes.iter().cloned());
+        notes.push(format!("probabilities are calibrated, temperature {}", list(&temperature)));
     }
-    csv.write_record(&head)?;
-    for prediction in &output.predictions {
-        let mut row = vec![prediction.node.to_string()];
-        row.extend(prediction.name.clone());
-        match prediction.class {
-            Some(class) => {
-                row.push(output.classes[class].clone());
-                row.push(prediction.probabilities[class].to_string());
-            }
-            None => row.extend(prediction.probabilities.iter().map(ToString::to_string)),
-        }
-        csv.write_record(&row)?;
-    }
-    Ok(csv.into_inner()?)
+    notes
 }

@@ -1,5 +1,6 @@
 //! `edgepace audit`.
 
+use std::fmt::Write as _;
 use std::path::Path;
 
 use parquet::file::reader::{FileReader, SerializedFileReader};
@@ -100,4 +101,52 @@ fn a_method_without_an_order_of_edges_is_refused() {
     let run = edgepace(["audit", GRAPH, "--method", "vanilla"]);
     assert_eq!(run.code, Some(2));
     insta::assert_snapshot!(run.stderr, @"error: `method` is `vanilla`, expected one that orders edges: rcl, auto, pro-gnn, pro-gnn-sparse, neural-sparse, ptdnet, prune-features, prune-overlap, curriculum-linear, curriculum-root, random, random-linear, random-root, rcl-no-appearance, rcl-no-confidence, rcl-no-pretrain");
+}
+
+#[test]
+fn a_run_that_is_over_is_audited_without_training_again_and_says_the_same() {
+    let folder = tempdir().expect("a folder");
+    let here = |arguments: &str| edgepace_in(folder.path(), arguments.split(' '));
+    let what = format!("{GRAPH} --noise fake=0.5 --epochs 20 --seeds 3,1 --jobs 2");
+    json_in(folder.path(), &format!("train {what} --out run --json"));
+    let mut trained = json_in(folder.path(), &format!("audit {what} -o trained.csv --json"));
+    let mut read = json_in(folder.path(), "audit run -o read.csv --json");
+    for output in [&mut trained, &mut read] {
+        for run in output["runs"].as_array_mut().expect("runs") {
+            assert!(run.as_object_mut().and_then(|run| run.remove("seconds")).is_some());
+        }
+    }
+    assert_eq!(trained, read);
+    assert_eq!(read["runs"][0]["seed"], 3, "in the order of the run");
+    let table = |name: &str| std::fs::read(folder.path().join(name)).expect("a table");
+    assert!(table("trained.csv") == table("read.csv"));
+    assert!(table("read.csv") == table("run/seed-3/edges.csv"), "and so does train");
+    // One seed, by number or by its folder.
+    for one in ["audit run --seeds 1 --top 4 --json", "audit run/seed-1 --top 4 --json"] {
+        let output = json_in(folder.path(), one);
+        assert_eq!(
+            (&output["runs"][0]["seed"], output["runs"].as_array().map(Vec::len)),
+            (&1.into(), Some(1))
+        );
+        assert_eq!(output["runs"][0]["auc"], read["runs"][1]["auc"]);
+        assert_eq!(output["top"].as_array().map(Vec::len), Some(4));
+    }
+    let as_table = here("audit run --top 2");
+    assert!(as_table.stdout.contains("The 2 most suspicious edges of seed 3"), "{}", as_table.stdout);
+    let mut errors = String::new();
+    for arguments in
+        ["audit run --epochs 3", "audit run --seeds 2", "audit run -o read.csv", "audit run -o x.txt"]
+    {
+        let run = here(arguments);
+        assert_eq!((run.code, &run.stdout[..]), (Some(2), ""), "{arguments}");
+        write!(errors, "{arguments}\n  {}", run.stderr).expect("text");
+    }
+    insta::assert_snapshot!(errors);
+    std::fs::remove_file(folder.path().join("run/seed-3/edges.csv")).expect("removed");
+    let gone = here("audit run");
+    assert!(
+        gone.code == Some(2) && gone.stderr.contains("cannot read run/seed-3/edges.csv"),
+        "{}",
+        gone.stderr
+    );
 }

@@ -1,5 +1,8 @@
 //! `edgepace predict`.
 
+use std::fmt::Write as _;
+use std::path::Path;
+
 use serde_json::Value;
 use tempfile::tempdir;
 
@@ -20,7 +23,7 @@ fn a_saved_model_predicts_what_its_run_did_noise_and_edge_weights_included() {
         );
         let run = json_in(folder.path(), &arguments);
         let predicted =
-            json_in(folder.path(), &format!("predict run/seed-3/model.safetensors {graph} --json"));
+            json_in(folder.path(), &format!("predict run/seed-3/model.safetensors {graph} --raw --json"));
         // The generator deals out true classes; noise flips training labels only, so test nodes keep theirs.
         let info =
             edgepace_in(folder.path(), ["data", "export", &graph, "--out", "graph", "--format", "csv"]);
@@ -48,7 +51,7 @@ fn a_saved_model_predicts_what_its_run_did_noise_and_edge_weights_included() {
             for line in edges.lines().skip(1) {
                 let cells: Vec<&str> = line.split(',').collect();
                 let node: usize = cells[0].parse().expect("a node");
-                assert_eq!(predicted["predictions"][node]["class"].to_string(), cells[5], "{line}");
+                assert_eq!(predicted["predictions"][node]["class"].to_string(), cells[6], "{line}");
             }
         }
     }
@@ -59,9 +62,10 @@ fn predictions_are_written_as_a_table_and_probabilities_add_up() {
     let folder = tempdir().expect("a folder");
     json_in(folder.path(), &format!("train {GRAPH} --epochs 3 --out run --json"));
     let run = edgepace_in(folder.path(), ["predict", "run/seed-0/model.safetensors", "-o", "p.csv"]);
-    assert_eq!((run.code, &run.stdout[..]), (Some(0), "wrote p.csv: 200 nodes\n"), "{}", run.stderr);
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    assert_eq!(run.stdout, "wrote p.csv: 200 nodes\n");
     let table = std::fs::read_to_string(folder.path().join("p.csv")).expect("a table");
-    assert!(table.starts_with("node,class,probability\n0,"), "{table}");
+    assert!(table.starts_with("node,class,probability,label,split\n0,"), "{table}");
     let json = json_in(folder.path(), "predict run/seed-0/model.safetensors --json");
     for prediction in json["predictions"].as_array().expect("a list") {
         let total: f64 =
@@ -71,19 +75,16 @@ fn predictions_are_written_as_a_table_and_probabilities_add_up() {
 }
 
 #[test]
-fn another_graph_and_a_file_that_is_no_model_are_refused() {
+fn a_file_that_is_no_model_is_refused() {
     let folder = tempdir().expect("a folder");
     json_in(folder.path(), &format!("train {GRAPH} --epochs 2 --out run --json"));
     let here = |arguments: &str| edgepace_in(folder.path(), arguments.split(' '));
-    let other = here(&format!("predict run/seed-0/model.safetensors {GRAPH},seed=1 --json"));
-    assert_eq!((other.code, &other.stdout[..]), (Some(2), ""));
-    assert!(other.stderr.contains("expected that of the model: `synthetic:"), "{}", other.stderr);
     let model = std::fs::read(folder.path().join("run/seed-0/model.safetensors")).expect("a model");
     for (name, bytes) in
         [("cut", &model[..model.len() / 2]), ("empty", &[]), ("other", &b"GIF89a and more"[..])]
     {
         std::fs::write(folder.path().join(name), bytes).expect("written");
-        let run = here(&format!("predict {name} {GRAPH} --json"));
+        let run = here(&format!("predict {name} {GRAPH}"));
         assert_eq!(run.code, Some(2), "{name}");
         assert!(
             run.stderr.starts_with(&format!("error: cannot use {name}: it is not a model of edgepace: ")),
@@ -91,4 +92,198 @@ fn another_graph_and_a_file_that_is_no_model_are_refused() {
             run.stderr
         );
     }
+}
+
+/// A table as its head and its rows.
+fn csv(file: &Path) -> (String, Vec<Vec<String>>) {
+    let text = std::fs::read_to_string(file).expect("a table");
+    let mut lines = text.lines();
+    let head = lines.next().expect("a head").to_owned();
+    (head, lines.map(|line| line.split(',').map(ToOwned::to_owned).collect()).collect())
+}
+
+/// Two groups of items that are bought together, of which every third has a category.
+fn items(folder: &Path, new: bool) {
+    let mut nodes = String::from("id,price,weight,category\n");
+    let mut edges = String::from("source,target\n");
+    let (first, last) = if new { (60, 90) } else { (0, 60) };
+    for item in first..last {
+        let group = item % 2;
+        let price = 10 * (1 + group) + item % 7;
+        let category = match (new, item % 3) {
+            (false, 0) => ["book", "toy"][group],
+            _ => "",
+        };
+        writeln!(nodes, "item-{item},{price},{},{category}", 1 + item % 5).expect("text");
+        for step in [2, 4] {
+            if item + step < last {
+                writeln!(edges, "item-{item},item-{}", item + step).expect("text");
+            }
+        }
+    }
+    let name = if new { "new-" } else { "" };
+    std::fs::write(folder.join(format!("{name}nodes.csv")), nodes).expect("written");
+    std::fs::write(folder.join(format!("{name}edges.csv")), edges).expect("written");
+}
+
+const OWN: &str = "--edges edges.csv --nodes nodes.csv --id id --label category";
+
+#[test]
+fn a_run_on_own_files_knows_them_from_anywhere() {
+    let folder = tempdir().expect("a folder");
+    let here = |arguments: &str| edgepace_in(folder.path(), arguments.split(' '));
+    items(folder.path(), false);
+    let train = here(&format!("train {OWN} --split fraction:0.5:0.25 --epochs 30 --seeds 0..2 --out run"));
+    assert_eq!(train.code, Some(0), "{}", train.stderr);
+    std::fs::create_dir(folder.path().join("elsewhere")).expect("a folder");
+    let elsewhere = folder.path().join("elsewhere");
+    let arguments = ["predict", "../run", "--proba", "--unlabelled", "-o", "p.csv"];
+    let run = edgepace_in(&elsewhere, arguments);
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    assert!(
+        run.stderr.starts_with("mean of seeds 0, 1\nprobabilities are calibrated, temperature "),
+        "{}",
+        run.stderr
+    );
+    assert_eq!(run.stdout, "wrote p.csv: 40 nodes\n");
+    let (head, rows) = csv(&elsewhere.join("p.csv"));
+    assert_eq!(head, "node,name,class,probability,label,p_book,p_toy");
+    assert_eq!(rows.len(), 40, "those without a category");
+    for row in &rows {
+        let group: usize = row[1].strip_prefix("item-").expect("a name").parse().expect("a number");
+        assert_eq!((&row[2][..], &row[4][..]), (["book", "toy"][group % 2], ""), "{row:?}");
+        let p: Vec<f64> = [&row[5], &row[6]].map(|p| p.parse().expect("a number")).to_vec();
+        assert!((p[0] + p[1] - 1.0).abs() < 1e-6, "{row:?}");
+        assert_eq!(row[3], row[5 + usize::from(row[2] == "toy")]);
+    }
+    // One seed by name, its folder, or its model are the same; the mean of both is between them.
+    for path in ["run --seeds 1", "run/seed-1", "run/seed-1/model.safetensors"] {
+        let name = format!("{}.csv", path.replace(['/', ' '], "-"));
+        assert_eq!(here(&format!("predict {path} -o {name}")).code, Some(0), "{path}");
+    }
+    let one = std::fs::read(folder.path().join("run---seeds-1.csv")).expect("a table");
+    for other in ["run-seed-1.csv", "run-seed-1-model.safetensors.csv"] {
+        assert!(one == std::fs::read(folder.path().join(other)).expect("a table"), "{other}");
+    }
+    // Without an output: CSV, and what is to be known beside it.
+    let out = here("predict run --raw");
+    assert!(out.stdout.starts_with("node,name,class,probability,label\n0,item-0,"), "{}", out.stdout);
+    assert_eq!(out.stderr, "mean of seeds 0, 1\nprobabilities are not calibrated\n");
+    // The files are gone: which, and what to do.
+    std::fs::remove_file(folder.path().join("nodes.csv")).expect("removed");
+    let gone = here("predict run");
+    assert_eq!(gone.code, Some(2));
+    assert!(
+        gone.stderr.contains("cannot read the data of the run")
+            && gone.stderr.contains("edges.csv")
+            && gone.stderr.contains("nodes.csv")
+            && gone.stderr.contains("give `--edges`"),
+        "{}",
+        gone.stderr
+    );
+}
+
+#[test]
+fn new_nodes_of_the_same_features_are_predicted_and_other_columns_refused() {
+    let folder = tempdir().expect("a folder");
+    let here = |arguments: &str| edgepace_in(folder.path(), arguments.split(' '));
+    items(folder.path(), false);
+    items(folder.path(), true);
+    let train = here(&format!("train {OWN} --split fraction:0.5:0.25 --epochs 30 --out run"));
+    assert_eq!(train.code, Some(0), "{}", train.stderr);
+    let new = "predict run --edges new-edges.csv --nodes new-nodes.csv --id id --label category";
+    let run = here(&format!("{new} -o new.csv"));
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    assert!(
+        run.stderr.contains("new data: the model was trained on edges, not on new-edges"),
+        "{}",
+        run.stderr
+    );
+    let (_, rows) = csv(&folder.path().join("new.csv"));
+    let right = rows.iter().filter(|row| {
+        let item: usize = row[1].strip_prefix("item-").expect("a name").parse().expect("a number");
+        row[2] == ["book", "toy"][item % 2]
+    });
+    assert_eq!((rows.len(), right.count()), (30, 30), "all of them");
+}
+
+#[test]
+fn another_graph_is_new_data_and_the_training_graph_by_name_is_not() {
+    let folder = tempdir().expect("a folder");
+    json_in(folder.path(), &format!("train {GRAPH},seed=0 --epochs 20 --out run --json"));
+    let own = json_in(folder.path(), "predict run --json");
+    let named = json_in(folder.path(), &format!("predict run {GRAPH},seed=0 --json"));
+    assert!(own == named && own["new_data"] == false, "the same bits");
+    let other = json_in(folder.path(), &format!("predict run {GRAPH},seed=1 --json"));
+    assert_eq!(other["new_data"], true);
+    assert_ne!(other["predictions"], own["predictions"]);
+    assert_ne!(other["checksum"], own["checksum"]);
+}
+
+#[test]
+fn what_cannot_be_written_or_averaged_is_refused_before_any_work() {
+    let folder = tempdir().expect("a folder");
+    let here = |arguments: &str| edgepace_in(folder.path(), arguments.split(' '));
+    json_in(folder.path(), &format!("train {GRAPH} --epochs 2 --seeds 0..2 --out run --json"));
+    std::fs::write(folder.path().join("there.csv"), "mine").expect("written");
+    let mut errors = String::new();
+    for arguments in [
+        "predict run -o there.csv",
+        "predict run -o no/such/p.csv",
+        "predict run -o p.xlsx",
+        "predict run",
+        "predict run --seeds 7",
+        "predict nowhere",
+        "predict .",
+        "predict run/seed-1/model.safetensors --seeds 0",
+        "predict run/seed-0 cora-that-is-not",
+    ] {
+        let run = here(arguments);
+        assert_eq!((run.code, &run.stdout[..]), (Some(2), ""), "{arguments}");
+        writeln!(errors, "{arguments}\n  {}", run.stderr.trim_end()).expect("text");
+    }
+    insta::assert_snapshot!(errors);
+    assert_eq!(std::fs::read_to_string(folder.path().join("there.csv")).expect("a file"), "mine");
+    assert!(!folder.path().join("no").exists());
+    assert_eq!(here("predict run --seeds 0 -o there.csv --overwrite").code, Some(0));
+}
+
+#[test]
+fn data_that_has_changed_since_is_not_taken_for_that_of_the_training() {
+    let folder = tempdir().expect("a folder");
+    let here = |arguments: &str| edgepace_in(folder.path(), arguments.split(' '));
+    items(folder.path(), false);
+    let train = here(&format!("train {OWN} --split fraction:0.5:0.25 --epochs 3 --out run"));
+    assert_eq!(train.code, Some(0), "{}", train.stderr);
+    let edges = std::fs::read_to_string(folder.path().join("edges.csv")).expect("a table");
+    std::fs::write(folder.path().join("edges.csv"), edges + "item-0,item-1\n").expect("written");
+    let run = here("predict run");
+    assert_eq!(run.code, Some(2));
+    assert!(run.stderr.contains("the data of the run has changed"), "{}", run.stderr);
+    let run = here(&format!("predict run {OWN}"));
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    assert!(run.stderr.starts_with("new data: "), "{}", run.stderr);
+}
+
+/// Every table that the program writes, read by Python: with pandas where it is, and with what comes with Python otherwise.
+#[test]
+fn pandas_reads_every_table_without_options() {
+    let folder = tempdir().expect("a folder");
+    items(folder.path(), false);
+    let here = |arguments: &str| {
+        let run = edgepace_in(folder.path(), arguments.split(' '));
+        assert_eq!(run.code, Some(0), "{arguments}: {}", run.stderr);
+    };
+    here(&format!("train {OWN} --split fraction:0.5:0.25 --epochs 30 --noise fake=0.1 --out run"));
+    for name in ["p.csv", "p.json", "p.jsonl", "p.parquet"] {
+        here(&format!("predict run --proba -o {name}"));
+    }
+    for name in ["e.csv", "e.json", "e.jsonl", "e.parquet"] {
+        here(&format!("audit run -o {name}"));
+    }
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cli/read_tables.py");
+    let python = std::env::var("EDGEPACE_PYTHON").unwrap_or_else(|_| "python3".to_owned());
+    let run =
+        std::process::Command::new(python).arg(script).current_dir(folder.path()).output().expect("Python 3");
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
 }

@@ -119,7 +119,7 @@ fn a_run_leaves_its_files_behind_and_is_not_overwritten_unasked() {
             .collect();
         assert_eq!(events.iter().filter(|event| event["event"] == "epoch").count(), 16);
         let edges = read(&format!("{seed}/edges.csv"));
-        assert!(edges.starts_with("source,target,difficulty,first_epoch,weight,source_class,target_class\n"));
+        assert!(edges.starts_with("source,target,suspicion,difficulty,first_epoch,weight,source_class,target_class,feature_similarity,jaccard\n"));
         assert_eq!(edges.lines().count(), 601);
         assert!(folder.path().join("run").join(seed).join("model.safetensors").exists());
     }
@@ -230,7 +230,7 @@ fn help_teaches_with_the_meaning_of_results_and_examples() {
     for (command, meaning) in [
         ("train", "epoch of best validation"),
         ("audit", "not a probability of being wrong"),
-        ("predict", "checksum"),
+        ("predict", "of predictions with 0.9 about nine in ten are right"),
         ("demo", "three edges of ten"),
         ("methods", "its default"),
     ] {

@@ -317,10 +317,7 @@ fn what_is_no_layout_at_all_is_told_with_what_lies_there() {
     assert!(error.contains("cannot read") && error.contains("nowhere.npz"), "{error}");
     let error =
         import(&Threads::one(), &Import::file(files.path().join("b/x.docx")), &|_, _| {}).unwrap_err();
-    assert!(
-        error.to_string().contains("npz, mat") && error.to_string().contains("edges_format"),
-        "{error}"
-    );
+    assert!(error.to_string().contains("npz, mat") && error.to_string().contains("edges_format"), "{error}");
     assert!(matches!(Source::parse("my.npz"), Ok(Source::File(_))));
     assert!(matches!(Source::parse("cora"), Ok(Source::Set(_))));
 }

@@ -9,6 +9,7 @@ mod counts;
 mod log_loss;
 mod macro_f1;
 mod roc_auc;
+mod temperature;
 
 use std::fmt;
 use std::str::FromStr;
@@ -20,6 +21,7 @@ use crate::real::Real;
 
 pub use calibration::{CALIBRATION_BINS, expected_calibration_error};
 pub use roc_auc::roc_auc;
+pub use temperature::fit_temperature;
 
 /// A way to say how good a model is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -12,7 +12,7 @@ use crate::error::TrainError;
 use crate::material::Judge;
 use crate::memory::peak_bytes;
 use crate::record::{DataRecord, Kept, RECORD_SCHEMA, RunRecord, RunResult, SplitSizes};
-use crate::scoring::{all_scores, reported};
+use crate::scoring::{all_scores, reported, temperature};
 use crate::spec::NUMERICS;
 use crate::trained::Trained;
 use crate::warning::{LARGEST_ERROR, Warning};
@@ -46,7 +46,8 @@ impl Run {
         let split = self.material.split();
         let metric = self.spec.metric();
         let snapshot = &kept.snapshot;
-        let metrics = all_scores(&self.material, judge, &snapshot.logits);
+        let temperature = temperature(&self.material, &snapshot.logits);
+        let metrics = all_scores(&self.material, judge, &snapshot.logits, temperature);
         let accuracy = metrics.get(Metric::Accuracy.name()).and_then(|scores| scores.validation);
         let error = accuracy.and_then(|accuracy| self.validation_error(accuracy));
         warnings.extend(error.filter(|&error| error > LARGEST_ERROR).map(|standard_error| {
@@ -81,6 +82,7 @@ impl Run {
             peak_bytes: peak_bytes(),
             edges_history: kept.edges_history,
             metric: metric.name().to_owned(),
+            temperature,
             metrics,
             warnings,
         };

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use edgepace_graph::{Dataset, Split};
-use edgepace_nn::Threads;
+use edgepace_graph::{Classes, Dataset, DenseFeatures, Features, Graph, Labels, Names, Split, UNLABELLED};
+use edgepace_nn::{Threads, argmax, softmax};
 use edgepace_train::{
-    Finished, Material, Preparation, Run, RunRecord, SavedModel, Shelf, read_checkpoint, write_checkpoint,
+    Finished, Material, Preparation, Run, RunRecord, SavedModel, Shelf, probabilities, read_checkpoint,
+    write_checkpoint,
 };
 use safetensors::tensor::{SafeTensors, TensorView, serialize};
 
@@ -80,7 +81,7 @@ fn a_model_file_answers_as_the_run_did() {
     for config in every_method() {
         let (dataset, split) = set();
         let finished = trained(&(dataset.clone(), split), &config, 1);
-        finished.write_model(&path, &dataset).unwrap();
+        finished.write_model(&path, &dataset, None).unwrap();
         let model = SavedModel::open(&path).unwrap();
         assert_eq!(model.header().id, finished.record.result.id);
         let (found, expected) = (model.logits(&dataset).unwrap(), &finished.snapshot.logits);
@@ -99,7 +100,7 @@ fn a_model_file_keeps_what_was_done_to_the_features_for_others_to_come() {
     let path = folder.path().join("model.safetensors");
     let (dataset, split) = set();
     let finished = trained(&(dataset.clone(), split), &config(&[("method", "vanilla")]), 1);
-    finished.write_model(&path, &dataset).unwrap();
+    finished.write_model(&path, &dataset, None).unwrap();
     let kept = SavedModel::open(&path).unwrap().preparation(2).unwrap();
     assert_eq!(kept, Preparation::Standardise.fit(dataset.features()));
     let (other, _) = circle("homophily=0.5,nodes=60,edges=300,classes=3,sigma=9", 2);
@@ -129,7 +130,7 @@ fn a_model_file_that_was_changed_is_refused() {
     let path = folder.path().join("model.safetensors");
     let (dataset, split) = set();
     let finished: Finished = trained(&(dataset.clone(), split), &config(&[("hidden", "8")]), 1);
-    finished.write_model(&path, &dataset).unwrap();
+    finished.write_model(&path, &dataset, None).unwrap();
     let bytes = std::fs::read(&path).unwrap();
     let refusal = |bytes: &[u8]| {
         std::fs::write(&path, bytes).unwrap();
@@ -149,14 +150,127 @@ fn a_model_file_that_was_changed_is_refused() {
     for length in [0, 7, 100, bytes.len() - 1] {
         refusal(&bytes[..length]);
     }
-    // The same model for another graph: shapes are held to the model's.
-    std::fs::write(&path, &bytes).unwrap();
-    let (other, _) = circle("homophily=0.5,nodes=60,edges=300,classes=5", 1);
-    let error = SavedModel::open(&path).unwrap().logits(&other).unwrap_err().to_string();
+    // One of an earlier version.
+    let needle = br#"\"version\":4"#;
+    let place = bytes.windows(needle.len()).position(|window| window == needle).unwrap();
+    let mut old = bytes.clone();
+    old[place + needle.len() - 1] = b'2';
+    let old = refusal(&old);
+    assert!(old.contains("it is a model of version 2, expected model of version 4"), "{old}");
+}
+
+#[test]
+fn a_model_knows_its_data_and_how_sure_to_be() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model.safetensors");
+    let (dataset, split) = set();
+    let dataset =
+        dataset.with_class_names(Names::new(["a", "b", "c"])).unwrap().with_encoding("how it was encoded");
+    let columns = dataset.features().cols();
+    let names = Names::new((0..columns).map(|column| format!("x{column}")));
+    let dataset = dataset.with_feature_names(names).unwrap();
+    let finished = trained(&(dataset.clone(), split), &config(&[]), 1);
+    finished.write_model(&path, &dataset, Some("where it came from")).unwrap();
+    let model = SavedModel::open(&path).unwrap();
+    let header = model.header();
+    assert_eq!(header.source.as_deref(), Some("where it came from"));
+    assert_eq!(header.encoding.as_deref(), Some("how it was encoded"));
+    assert_eq!(header.class_names.as_deref(), Some(&["a", "b", "c"].map(String::from)[..]));
+    assert_eq!((header.inputs, header.feature_names.as_ref().map(Vec::len)), (columns, Some(columns)));
+    let temperature = finished.record.result.temperature.expect("there are validation nodes");
+    assert_eq!(header.temperature, Some(temperature));
+    let logits = &finished.snapshot.logits;
+    let scaled: Vec<f64> = logits.iter().map(|&logit| f64::from(logit) / temperature).collect();
+    let of = |calibrate| probabilities(&[(&model, logits.clone())], calibrate);
+    let (raw, calibrated) = (of(false), of(true));
+    for (node, (raw, calibrated)) in raw.chunks(3).zip(calibrated.chunks(3)).enumerate() {
+        let expected: Vec<f64> = softmax(&scaled[3 * node..][..3]).collect();
+        assert!(calibrated.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-6), "node {node}");
+        assert_eq!(argmax(raw), argmax(calibrated), "the class stays");
+    }
+    // Of two models the geometric mean: here of one that says what the other does and one that says nothing.
+    let nothing = vec![0.0; logits.len()];
+    let both = probabilities(&[(&model, logits.clone()), (&model, nothing)], false);
+    let halves: Vec<f64> = logits[..3].iter().map(|&logit| f64::from(logit) / 2.0).collect();
+    assert!(both.iter().zip(softmax(&halves)).all(|(a, b)| (a - b).abs() < 1e-12));
+    let metrics = &finished.record.result.metrics;
     assert!(
-        error.contains("decoder.weight") && error.contains("[8, 3]") && error.contains("[8, 5]"),
-        "{error}"
+        metrics.contains_key("calibration-error") && metrics.contains_key("calibration-error-calibrated")
     );
+}
+
+#[test]
+fn without_validation_nodes_there_is_no_temperature() {
+    let (dataset, split) = set();
+    let alone = Split::new("alone", 60, split.train().to_vec(), vec![], split.test().to_vec()).unwrap();
+    let finished = trained(&(dataset, alone), &config(&[]), 1);
+    assert_eq!(finished.record.result.temperature, None);
+    let metrics = &finished.record.result.metrics;
+    assert_eq!(metrics["calibration-error"].test, metrics["calibration-error-calibrated"].test);
+}
+
+#[test]
+fn a_model_answers_for_a_graph_that_it_has_not_seen() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model.safetensors");
+    let threads = Threads::new(1).unwrap();
+    let (dataset, split) = set();
+    for backbone in ["gcn", "gin", "sage", "pna", "mlp"] {
+        let settings = [("backbone", backbone), ("method", "vanilla")];
+        let finished = trained(&(dataset.clone(), split.clone()), &config(&settings), 1);
+        finished.write_model(&path, &dataset, None).unwrap();
+        let model = SavedModel::open(&path).unwrap();
+        // Plain training weighs every edge as 1, so the training graph taken as a new one gets the same answers.
+        assert!(model.logits_of_new(&dataset, &threads).unwrap() == finished.snapshot.logits, "{backbone}");
+        // Two copies of the graph beside each other: each node as before, whatever else there is.
+        let nodes = dataset.graph().nodes() as u32;
+        let twice = |ids: &[u32]| [ids, &ids.iter().map(|id| id + nodes).collect::<Vec<_>>()].concat();
+        let graph = Graph::from_edges(
+            2 * nodes as usize,
+            &twice(dataset.graph().sources()),
+            &twice(&dataset.graph().targets()),
+        )
+        .unwrap();
+        let Features::Dense(dense) = &**dataset.features() else { panic!("dense") };
+        let features =
+            DenseFeatures::new(2 * nodes as usize, dense.cols(), dense.values().repeat(2)).unwrap();
+        let unlabelled = Labels::from(Classes::new(0, vec![UNLABELLED; 2 * nodes as usize]).unwrap());
+        let new = Dataset::new("twice", graph, Features::from(features), unlabelled, vec![]).unwrap();
+        let found = model.logits_of_new(&new, &threads).unwrap();
+        assert_eq!(found.len(), 2 * finished.snapshot.logits.len());
+        let expected = finished.snapshot.logits.repeat(2);
+        let close = found.iter().zip(&expected).all(|(a, b)| (a - b).abs() <= 1e-4 * (1.0 + b.abs()));
+        assert!(close, "{backbone}: statistics of the training, not of the new graph");
+    }
+}
+
+#[test]
+fn features_that_the_model_does_not_know_are_refused_by_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model.safetensors");
+    let threads = Threads::new(1).unwrap();
+    let (plain, split) = set();
+    let named = |names: &[&str]| {
+        let width = names.len();
+        let values = DenseFeatures::new(60, width, vec![0.5; 60 * width]).unwrap();
+        let dataset = plain.clone().with_features(Features::from(values)).unwrap();
+        dataset.with_feature_names(Names::new(names)).unwrap()
+    };
+    let own = named(&["age", "height", "income"]);
+    trained(&(own.clone(), split), &config(&[("features", "none")]), 1)
+        .write_model(&path, &own, None)
+        .unwrap();
+    let model = SavedModel::open(&path).unwrap();
+    let refusal = |names: &[&str]| model.logits_of_new(&named(names), &threads).unwrap_err().to_string();
+    assert!(model.logits_of_new(&named(&["age", "height", "income"]), &threads).is_ok());
+    let unknown = refusal(&["age", "height", "income", "shoe size"]);
+    assert!(unknown.contains("`shoe size`") && !unknown.contains("`age`"), "{unknown}");
+    let missing = refusal(&["age"]);
+    assert!(missing.contains("`height`"), "{missing}");
+    let order = refusal(&["height", "age", "income"]);
+    assert!(order.contains("order of the training: `age`, `height`, `income`"), "{order}");
+    let unnamed = model.logits_of_new(&plain, &threads).unwrap_err().to_string();
+    assert!(unnamed.contains("the 3 that the model was trained on"), "{unnamed}");
 }
 
 #[test]

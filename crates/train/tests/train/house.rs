@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// From what knows nothing to what knows all.
-const LINE: [&str; 34] = [
+const LINE: [&str; 36] = [
     "error",
     "event",
     "warning",
@@ -37,6 +37,8 @@ const LINE: [&str; 34] = [
     "tensor_file",
     "checkpoint",
     "model_file",
+    "predict",
+    "table_file",
     "edge_table",
     "lib",
 ];

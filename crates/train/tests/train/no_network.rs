@@ -103,6 +103,9 @@ fn label_propagation_is_a_run_like_any_other() {
     assert!(bits(&whole) == bits(&finish(true)));
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("model.safetensors");
-    whole.write_model(&path, &dataset).unwrap();
-    assert!(SavedModel::open(&path).unwrap().logits(&dataset).unwrap() == whole.snapshot.logits);
+    whole.write_model(&path, &dataset, None).unwrap();
+    let saved = SavedModel::open(&path).unwrap();
+    assert!(saved.logits(&dataset).unwrap() == whole.snapshot.logits);
+    let refused = saved.logits_of_new(&dataset, &threads).unwrap_err().to_string();
+    assert!(refused.contains("expected a network, to predict for new nodes"), "{refused}");
 }

@@ -1,0 +1,99 @@
+//! What trained models say of nodes, as probabilities, and of nodes that they were not trained on: new ones, or another graph
+//! with the same features.
+//!
+//! The features get the preparation of the training, statistics and all. Every edge of new data has weight 1 (times that of
+//! the data, if it has any): what a method has learned of single edges, it has learned of those that it saw.
+
+use std::sync::Arc;
+
+use edgepace_graph::Dataset;
+use edgepace_nn::{Threads, sigmoid, softmax};
+
+use crate::error::TrainError;
+use crate::model_file::SavedModel;
+
+/// Names of features that a message lists at most.
+const LISTED: usize = 5;
+
+impl SavedModel {
+    /// Refuses data whose features are not those of the training, and a model that cannot answer for other nodes.
+    ///
+    /// # Errors
+    /// Names what is missing and what is unknown.
+    pub fn check_new(&self, dataset: &Dataset) -> Result<(), TrainError> {
+        let header = self.header();
+        if self.is_fixed() {
+            let found = format!("{}, which keeps its answers and no network", header.config.method);
+            return Err(TrainError::refused("model", found, "a network, to predict for new nodes"));
+        }
+        let (found, expected) = (dataset.features().cols(), header.inputs);
+        let names: Option<Vec<&str>> = dataset.feature_names().map(|names| names.iter().collect());
+        if let (Some(found), Some(expected)) = (&names, &header.feature_names) {
+            return check_names(found, expected);
+        }
+        if found != expected {
+            let expected = format!("the {expected} that the model was trained on");
+            return Err(TrainError::refused("features", format!("{found} columns"), expected));
+        }
+        Ok(())
+    }
+
+    /// The logits of all nodes of data that it was not trained on, nodes × outputs.
+    ///
+    /// # Errors
+    /// As [`SavedModel::check_new`]; tensors that are missing or of another shape than the model's.
+    pub fn logits_of_new(&self, dataset: &Dataset, threads: &Threads) -> Result<Vec<f32>, TrainError> {
+        self.check_new(dataset)?;
+        let mut model = self.model_on(Arc::clone(dataset.graph()), dataset.features(), threads)?;
+        Ok(model.evaluate().all_logits().into_owned())
+    }
+}
+
+/// What the logits of all nodes, nodes × outputs, say by one or several models of the same outputs: for each node the
+/// probability of each class, or of each label. Of several models it is the geometric mean, made to add up: averaged
+/// probabilities would be less sure than right, because models that are each as sure as they are right are right more often
+/// together.
+///
+/// Calibrated ones are as sure as the models were right on their validation nodes; without such there is no difference.
+pub fn probabilities(models: &[(&SavedModel, Vec<f32>)], calibrate: bool) -> Vec<f64> {
+    let Some((first, logits)) = models.first() else { return Vec::new() };
+    let mut sums = vec![0.0; logits.len()];
+    for (model, logits) in models {
+        let by = model.header().temperature.filter(|_| calibrate).unwrap_or(1.0) * models.len() as f64;
+        sums.iter_mut().zip(logits).for_each(|(sum, &logit)| *sum += f64::from(logit) / by);
+    }
+    if first.header().many_labels {
+        return sums.into_iter().map(sigmoid).collect();
+    }
+    sums.chunks_exact(first.header().outputs.max(1)).flat_map(softmax).collect()
+}
+
+/// Refuses features that are not those of the training, in the same order.
+fn check_names(found: &[&str], expected: &[String]) -> Result<(), TrainError> {
+    let quoted = |names: Vec<&str>| {
+        let more = names.len().saturating_sub(LISTED);
+        let mut list: Vec<String> = names.iter().take(LISTED).map(|name| format!("`{name}`")).collect();
+        if more > 0 {
+            list.push(format!("{more} more"));
+        }
+        list.join(", ")
+    };
+    let unknown: Vec<&str> =
+        found.iter().copied().filter(|name| !expected.iter().any(|own| own == name)).collect();
+    if !unknown.is_empty() {
+        let expected = "features that the model was trained on";
+        return Err(TrainError::refused("features", format!("unknown: {}", quoted(unknown)), expected));
+    }
+    let missing: Vec<&str> =
+        expected.iter().map(String::as_str).filter(|name| !found.contains(name)).collect();
+    if !missing.is_empty() {
+        let expected = format!("also {}, which the model was trained on", quoted(missing));
+        return Err(TrainError::refused("features", format!("{} columns", found.len()), expected));
+    }
+    if found.iter().zip(expected).any(|(found, expected)| found != expected) {
+        let expected =
+            format!("the order of the training: {}", quoted(expected.iter().map(|name| &name[..]).collect()));
+        return Err(TrainError::refused("features", quoted(found.to_vec()), expected));
+    }
+    Ok(())
+}
