@@ -108,11 +108,11 @@ def document(kept: dict) -> tuple[str, bool]:
     lines, differences = [], {}
     for graph, cells in cells_of.items():
         shown = [f"{mean(cells[method]):.1f}" if method in cells else "" for method in METHODS]
-        plain = sum(run["kept"] == "warm start" for run in cells.get("default", {"runs": []})["runs"])
+        plain = f"{sum(run['kept'] == 'warm start' for run in cells['default']['runs'])} of {SEEDS}" if "default" in cells else ""
         differences[graph] = difference(cells, "default", "vanilla")
         against = [signed(differences[graph]), signed(difference(cells, "auto", "vanilla"))]
         name = f"{graph}: `{graphs()[graph]}`" if graph.startswith("random") else graph
-        lines.append(f"| {name} | {' | '.join(shown)} | {' | '.join(against)} | {plain} of {SEEDS} |")
+        lines.append(f"| {name} | {' | '.join(shown)} | {' | '.join(against)} | {plain} |")
     known = sorted((value, graph) for graph, value in differences.items() if value is not None)
     below = [graph for value, graph in known if value < BAR]
     worst = [f"| {graph} | {value:+.2f} |" for value, graph in known[:8]]
@@ -132,7 +132,7 @@ def document(kept: dict) -> tuple[str, bool]:
         "start. All runs by seed, and how the forty random settings were drawn: [never-worse.json](never-worse.json). Each "
         "cell is one command, such as", "",
         "```console slow", f"$ edgepace {command('synthetic 0.7', 'default')}", "```", "",
-        f"**Bar: the default is nowhere more than 1 point below vanilla on average of seeds: {verdict}** ({len(known)} graphs).", "",
+        f"**Bar: the default is nowhere more than 1 point below vanilla on average of seeds: {verdict}** ({len(known)} of {len(graphs())} graphs measured).", "",
         "The lowest differences, default − vanilla in points:", "", "| graph | difference |", "| --- | ---: |", *worst, "",
         "Against vanilla, over all graphs:", "", "| method | graphs | mean difference | worst | more than 1 point below |",
         "| --- | ---: | ---: | ---: | ---: |", *against, "",
