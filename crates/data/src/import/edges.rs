@@ -128,7 +128,10 @@ impl Ends {
         }
         match (source, target) {
             (Some(source), Some(target)) if source != target => Ok(Ends { source, target, weight }),
-            _ => Err(format_error(file, Place::Whole, ENDS_UNCLEAR, listed(header)).with_help(NAME_THE_ENDS)),
+            _ => {
+                Err(format_error(file, Place::Whole, ENDS_UNCLEAR, format!("the columns {}", listed(header)))
+                    .with_help(NAME_THE_ENDS))
+            }
         }
     }
 }
@@ -140,8 +143,9 @@ pub(crate) const NAME_THE_ENDS: &str = "set `source=…` and `target=…`";
 
 /// Some names of columns for a message.
 pub(crate) fn listed(header: &[&str]) -> String {
-    let some: Vec<String> = header.iter().take(8).map(|name| excerpt(name.as_bytes())).collect();
-    format!("the columns {}{}", some.join(", "), if header.len() > 8 { ", …" } else { "" })
+    let name = |name: &&str| name.escape_debug().take(40).collect::<String>();
+    let some: Vec<String> = header.iter().take(8).map(name).collect();
+    format!("{}{}", some.join(", "), if header.len() > 8 { ", …" } else { "" })
 }
 
 /// Collects edges whose ends are names, for readers that meet them one by one.
@@ -232,7 +236,7 @@ mod tests {
         let ends = of(&["paper", "weight", "cites"], &plain).unwrap();
         assert_eq!((ends.source, ends.target, ends.weight), (0, 2, Some(1)));
         let error = of(&["date", "customer", "product"], &plain).unwrap_err().to_string();
-        assert!(error.contains("`customer`") && error.contains("source="), "{error}");
+        assert!(error.contains("date, customer, product") && error.contains("source="), "{error}");
         let told =
             Columns { source: Some("product".to_owned()), target: Some("customer".to_owned()), ..plain };
         let ends = of(&["date", "customer", "product"], &told).unwrap();

@@ -403,13 +403,13 @@ impl Decider<'_> {
             Fill::Median => "the median",
             Fill::Zero | Fill::Category => "0",
         };
-        let filled = format!("missing: {fill}, and a column that tells");
+        let filled = format!("missing ones are {fill}, and a column tells where");
         if note.is_empty() { filled } else { format!("{note}; {filled}") }
     }
 }
 
 fn one_hot_note(values: &[String], indicator: bool) -> String {
-    let tells = if indicator { "; missing: a column that tells" } else { "" };
+    let tells = if indicator { "; a column tells where it is missing" } else { "" };
     format!("one-hot, {} values{tells}", values.len())
 }
 

@@ -359,10 +359,11 @@ impl Reader<'_> {
             _ => "different values",
         };
         let found = format!("{classes} {what} for {labelled} labelled nodes");
-        let expected = format!(
-            "at most {} classes",
-            if numbers { "20, or one per twenty labelled nodes" } else { "one per two labelled nodes" }
-        );
+        let expected = if numbers {
+            "at most 20 classes, or one per twenty labelled nodes"
+        } else {
+            "at most one class per two labelled nodes"
+        };
         let help = "is it the label? Set `label=…` to name another column, or `many_classes=true` to take every \
             value for a class";
         Err(format_error(&self.table.file, Place::Part(name.clone()), expected, found).with_help(help))
