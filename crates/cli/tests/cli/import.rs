@@ -135,7 +135,7 @@ fn a_shuffled_table_trains_on_the_same_features() {
         let rows: Vec<&str> = (0..60).map(|row| &rows[order(row)][..]).collect();
         format!("id,label\n{}\n", rows.join("\n"))
     };
-    let edges: String = (0..60).map(|node| format!("{node},{}\n", (node + 2) % 60)).collect();
+    let edges = (0..60).map(|node| format!("{node},{}", (node + 2) % 60)).collect::<Vec<_>>().join("\n");
     let features: Vec<f32> =
         (0..120).map(|value| if value / 2 % 2 == value % 2 { 1.0 } else { -0.5 }).collect();
     let folder = folder(&[
@@ -211,8 +211,11 @@ fn what_names_hold_does_not_reach_the_terminal_raw() {
 
 #[test]
 fn every_mistake_is_answered_with_what_to_do() {
-    let numbers: String = (0..100).map(|row| format!("{row},{}.5\n", row * 3)).collect();
-    let words: String = (0..100_000).map(|row| format!("{row},w{row}\n")).collect();
+    let lines = |rows: usize, line: fn(usize) -> String| -> String {
+        (0..rows).map(|row| line(row) + "\n").collect()
+    };
+    let (numbers, words) =
+        (lines(100, |row| format!("{row},{}.5", row * 3)), lines(100_000, |row| format!("{row},w{row}")));
     let folder = folder(&[
         ("e.csv", "source,target\np1,p2\np2,p3\n"),
         ("ids.csv", "id,asin,label,x\n1,p1,a,5\n2,p2,b,6\n3,p3,a,7\n"),

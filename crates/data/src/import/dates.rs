@@ -38,7 +38,7 @@ pub(super) fn parse(text: &str) -> Option<f64> {
     }
     let offset = match rest {
         [] | [b'Z'] => 0,
-        [sign @ (b'+' | b'-'), h1, h2, middle @ .., m1, m2] if matches!(middle, [] | [b':']) => {
+        [sign @ (b'+' | b'-'), h1, h2, b':', m1, m2] | [sign @ (b'+' | b'-'), h1, h2, m1, m2] => {
             let digits = [h1, h2, m1, m2].map(|byte| i64::from(byte.wrapping_sub(b'0')));
             if digits.iter().any(|digit| !(0..=9).contains(digit)) {
                 return None;
@@ -59,13 +59,12 @@ pub(super) fn text(days: f64) -> String {
 
 /// The year with the part of it that has passed as a fraction.
 pub(super) fn year(days: f64) -> f64 {
-    let (year, ..) = date_of(days.floor() as i64);
-    year as f64 + share_of_year(days)
+    year_of(days.floor() as i64) as f64 + share_of_year(days)
 }
 
 /// The part of the year that has passed, in [0, 1).
 fn share_of_year(days: f64) -> f64 {
-    let (year, ..) = date_of(days.floor() as i64);
+    let year = year_of(days.floor() as i64);
     let (start, end) = (days_of(year, 1, 1), days_of(year + 1, 1, 1));
     (days - start as f64) / (end - start) as f64
 }
@@ -102,9 +101,14 @@ fn days_of(year: i64, month: i64, day: i64) -> i64 {
     days_before(year) - days_before(1970) + months + day - 1
 }
 
-fn date_of(days: i64) -> (i64, i64, i64) {
+/// Days that are dates: those of a few million years.
+fn clamped(days: i64) -> i64 {
+    days.clamp(-1_000_000_000, 1_000_000_000)
+}
+
+fn year_of(days: i64) -> i64 {
     // 146 097 days are 400 years. The guess is at most a year off.
-    let days = days.clamp(-1_000_000_000, 1_000_000_000);
+    let days = clamped(days);
     let mut year = 1970 + days * 400 / 146_097;
     while days_of(year, 1, 1) > days {
         year -= 1;
@@ -112,6 +116,12 @@ fn date_of(days: i64) -> (i64, i64, i64) {
     while days_of(year + 1, 1, 1) <= days {
         year += 1;
     }
+    year
+}
+
+fn date_of(days: i64) -> (i64, i64, i64) {
+    let days = clamped(days);
+    let year = year_of(days);
     let mut left = days - days_of(year, 1, 1);
     let mut month = 1;
     while left >= length(year, month) {

@@ -72,7 +72,7 @@ fn is_pair(source: &str, target: &str) -> bool {
     let (source, target) = (words(source), words(target));
     let rest = |words: &[String], others: &[String]| {
         let own = words.iter().filter(|word| !EMPTY_WORDS.contains(&&word[..]) && !others.contains(word));
-        own.cloned().collect::<Vec<_>>().join("")
+        own.cloned().collect::<String>()
     };
     let pair = (&rest(&source, &target)[..], &rest(&target, &source)[..]);
     let common = source.iter().any(|word| target.contains(word));

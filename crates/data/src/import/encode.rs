@@ -377,13 +377,18 @@ impl Decider<'_> {
     }
 
     fn fill(&self, values: &[f64]) -> f64 {
-        let mut present: Vec<f64> = values.iter().copied().filter(|value| !value.is_nan()).collect();
-        if present.is_empty() {
-            return 0.0;
-        }
+        let present = values.iter().copied().filter(|value| !value.is_nan());
         match self.encode.fill {
-            Fill::Mean => present.iter().sum::<f64>() / present.len() as f64,
+            Fill::Mean => {
+                let (count, sum) =
+                    present.fold((0_usize, 0.0), |(count, sum), value| (count + 1, sum + value));
+                sum / count.max(1) as f64
+            }
             Fill::Median => {
+                let mut present: Vec<f64> = present.collect();
+                if present.is_empty() {
+                    return 0.0;
+                }
                 let middle = present.len() / 2;
                 let odd = present.len() % 2 == 1;
                 let (below, &mut upper, _) = present.select_nth_unstable_by(middle, f64::total_cmp);

@@ -44,13 +44,12 @@ pub(super) fn join(threads: &Threads, parts: Parts, request: &Import) -> Result<
         None if names.is_some() => Rows::Unknown,
         None => Rows::AsTheyAre,
     };
-    let (mut dataset, mut reports) = match nodes {
-        Some(nodes) => with_nodes(name, graph, names, nodes, request)?,
-        None => {
-            let (features, labels) = (features::degrees(&graph)?, Labels::from(unlabelled(&graph)?));
-            let dataset = Dataset::new(name, graph, features, labels, Vec::new())?;
-            (if let Some(names) = names { dataset.with_node_names(names)? } else { dataset }, Vec::new())
-        }
+    let (mut dataset, mut reports) = if let Some(nodes) = nodes {
+        with_nodes(name, graph, names, nodes, request)?
+    } else {
+        let (features, labels) = (features::degrees(&graph)?, Labels::from(unlabelled(&graph)?));
+        let dataset = Dataset::new(name, graph, features, labels, Vec::new())?;
+        (if let Some(names) = names { dataset.with_node_names(names)? } else { dataset }, Vec::new())
     };
     for (name, values) in columns {
         dataset = dataset.with_edge_column(name, values)?;
@@ -159,10 +158,11 @@ fn replace_features(dataset: Dataset, request: &Import, rows: Rows) -> Result<Da
         Err(format_error(file, Place::Whole, "rows of features whose nodes are known", found).with_help(help))
     };
     let row_of = match (rows, request.feature_rows) {
-        (Rows::AsTheyAre, _) | (Rows::ByTable(_), None | Some(FeatureRows::Id)) => None,
+        (Rows::AsTheyAre, _)
+        | (Rows::ByTable(_), None | Some(FeatureRows::Id))
+        | (Rows::Unclear(_), Some(FeatureRows::Table)) => None,
         (Rows::ByTable(rows), Some(FeatureRows::Table)) => Some(rows),
         (Rows::Unclear(rank), Some(FeatureRows::Id)) => Some(rank),
-        (Rows::Unclear(_), Some(FeatureRows::Table)) => None,
         (Rows::Unclear(_), None) => {
             return unclear(
                 "a table of nodes whose ids are numbers that do not ascend",

@@ -87,7 +87,7 @@ fn guess_delimiter(head: &[u8], usual: u8) -> u8 {
             !inside
         })
         .collect();
-    let count = |delimiter: u8| plain.iter().filter(|&&byte| byte == delimiter).count();
+    let count = |delimiter: u8| plain.split(|&byte| byte == delimiter).count() - 1;
     let most = DELIMITERS.into_iter().max_by_key(|&delimiter| (count(delimiter), delimiter == usual));
     most.filter(|&delimiter| count(delimiter) > 0).unwrap_or(usual)
 }

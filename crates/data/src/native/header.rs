@@ -15,6 +15,7 @@ const BLOCK: usize = 16 << 20;
 
 /// What a native file says about its dataset, read without touching the data.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct Info {
     /// The dataset's name.
     pub name: String,

@@ -1,5 +1,6 @@
 //! What becomes of the columns of a table of nodes, whatever format it is of.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
@@ -148,8 +149,7 @@ fn dates_become_numbers_when_one_says_how() {
 
 #[test]
 fn ids_and_row_numbers_are_no_features() {
-    let rows: String =
-        (0..30).map(|row| format!("n{row},{},{},{}\n", 1000 - 7 * row, (row * 7) % 30, row % 4)).collect();
+    let rows = lines(30, |row| format!("n{row},{},{},{}", 1000 - 7 * row, (row * 7) % 30, row % 4));
     let nodes = format!("id,paper_id,Unnamed: 0,x\n{rows}");
     let folder = tempfile::tempdir().unwrap();
     let mut request = written(folder.path(), "source,target\nn0,n1\n", &nodes);
@@ -164,8 +164,7 @@ fn ids_and_row_numbers_are_no_features() {
 #[test]
 fn text_with_many_values_is_left_out_and_refused_when_asked_for() {
     let many = |values: usize| -> String {
-        "id,word\n".to_owned()
-            + &(0..4000).map(|row| format!("{row},w{}\n", row % values)).collect::<String>()
+        "id,word\n".to_owned() + &lines(4000, |row| format!("{row},w{}", row % values))
     };
     assert_eq!(table(&many(100)).dataset.features().cols(), 100);
     let imported = table(&many(101));
@@ -205,7 +204,7 @@ fn what_is_no_finite_number_is_called_what_it_is() {
 #[test]
 fn labels_that_are_hardly_classes_are_questioned() {
     let rows = |label: fn(usize) -> String| -> String {
-        "id,y,x\n".to_owned() + &(0..200).map(|row| format!("{row},{},1\n", label(row))).collect::<String>()
+        "id,y,x\n".to_owned() + &lines(200, |row| format!("{row},{},1", label(row)))
     };
     let prices = rows(|row| format!("{}.5", row % 50));
     let error = refusal(&prices, |_| {});
@@ -395,13 +394,13 @@ fn graphml_costs_what_it_holds_however_many_keys_it_declares() {
     let (keys, nodes) = (20_000, 20_000);
     let mut text = String::from("<graphml>");
     for key in 0..keys {
-        text.push_str(&format!("<key id='d{key}' for='node' attr.name='k{key}' attr.type='double'/>"));
+        let _ = write!(text, "<key id='d{key}' for='node' attr.name='k{key}' attr.type='double'/>");
     }
     text.push_str(
         "<key id='x' for='node' attr.name='x' attr.type='double'/><graph edgedefault='undirected'>",
     );
     for node in 0..nodes {
-        text.push_str(&format!("<node id='{node}'><data key='x'>{}</data></node>", node % 7));
+        let _ = write!(text, "<node id='{node}'><data key='x'>{}</data></node>", node % 7);
     }
     text.push_str("<edge source='0' target='1'/></graph></graphml>");
     let folder = tempfile::tempdir().unwrap();
@@ -413,6 +412,11 @@ fn graphml_costs_what_it_holds_however_many_keys_it_declares() {
     assert!(start.elapsed().as_secs_f64() < 20.0, "{:?}", start.elapsed());
     assert_eq!(imported.dataset.feature_names().unwrap().iter().collect::<Vec<_>>(), ["x"]);
     assert_eq!(column(&imported, "k19999").note, "no row has a value");
+}
+
+/// Lines of a table.
+fn lines(rows: usize, line: impl Fn(usize) -> String) -> String {
+    (0..rows).map(|row| line(row) + "\n").collect()
 }
 
 /// A matrix as `numpy.save` writes it.
