@@ -364,6 +364,12 @@ fn roles(table: &Table, request: &Import) -> Result<Roles, DataError> {
     Ok(roles)
 }
 
+/// A table of nodes as delimited text that is already in memory, made to features and thrown away.
+pub(crate) fn read_table_bytes(file: &Path, bytes: &[u8]) -> Result<(), DataError> {
+    let table = table::read_bytes(file, bytes)?;
+    nodes_of_table(&Threads::one(), &table, &Import::default()).map(drop)
+}
+
 /// A table of nodes that is already in memory.
 pub(crate) fn nodes_of_table(
     threads: &Threads,

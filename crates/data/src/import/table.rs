@@ -31,6 +31,11 @@ pub(crate) fn read(file: &Path, usual: u8) -> Result<Table, DataError> {
     }
 }
 
+/// A file that is already in memory.
+pub(crate) fn read_bytes(file: &Path, bytes: &[u8]) -> Result<Table, DataError> {
+    read_from(file, bytes, b',')
+}
+
 fn read_from(file: &Path, mut data: impl BufRead, usual: u8) -> Result<Table, DataError> {
     let head = data.fill_buf().map_err(io_error("read", file))?;
     let marked = head.starts_with(BYTE_ORDER_MARK);

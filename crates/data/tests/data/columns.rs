@@ -435,6 +435,7 @@ fn write_npy(file: &Path, rows: usize, values: &[f32]) {
 }
 
 #[cfg(feature = "parquet")]
+#[allow(clippy::cast_possible_wrap, reason = "numbers of a test are small")]
 mod parquet {
     use super::*;
     use crate::parquet_file::{Values, write};

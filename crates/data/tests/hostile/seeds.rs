@@ -77,6 +77,7 @@ pub(crate) fn of(target: &str) -> Vec<Vec<u8>> {
             br#"{"99": [0.5, 1, 1], "98": [2, 2, 0]}"#.to_vec(),
         ],
         "delimited" => delimited(),
+        "table" => table(),
         other => panic!("no seeds for {other}"),
     }
 }
@@ -154,6 +155,20 @@ fn fixtures(names: &[&str]) -> Vec<Vec<u8>> {
 }
 
 /// Edge lists in every dialect. Each has a weight, so that damage is seen.
+fn table() -> Vec<Vec<u8>> {
+    let rows = |row: fn(usize) -> String| (0..30).map(row).collect::<String>();
+    [
+        "id,label,split,x,colour,when,ok\n".to_owned()
+            + &rows(|row| {
+                format!("{row},{},train,{row}.5,c{},2019-03-{:02},true\n", row % 3, row % 4, row % 28 + 1)
+            }),
+        "\u{feff}name;y;a;b\r\n".to_owned() + &rows(|row| format!("n{row};{};;{}\r\n", row % 2, row * row)),
+        "node|label:a|label:b|text\n".to_owned() + &rows(|row| format!("v{row}|0|1|\"say \"\"{row}\"\"\"\n")),
+    ]
+    .map(String::into_bytes)
+    .to_vec()
+}
+
 fn delimited() -> Vec<Vec<u8>> {
     let lines = |line: &str| line.repeat(20);
     [
