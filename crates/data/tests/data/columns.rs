@@ -391,7 +391,7 @@ fn bad_weights_are_refused_in_every_format() {
 
 #[test]
 fn graphml_costs_what_it_holds_however_many_keys_it_declares() {
-    let (keys, nodes) = (20_000, 20_000);
+    let (keys, nodes) = (100_000, 20_000);
     let mut text = String::from("<graphml>");
     for key in 0..keys {
         let _ = write!(text, "<key id='d{key}' for='node' attr.name='k{key}' attr.type='double'/>");
@@ -406,12 +406,19 @@ fn graphml_costs_what_it_holds_however_many_keys_it_declares() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("keys.graphml");
     fs::write(&file, text).unwrap();
-    let start = std::time::Instant::now();
+    let start = thread_seconds();
     let imported = run(&Import::file(&file)).unwrap();
-    // Keys × nodes, at a nanosecond each, would be as much again on top.
-    assert!(start.elapsed().as_secs_f64() < 20.0, "{:?}", start.elapsed());
+    if let (Some(start), Some(end)) = (start, thread_seconds()) {
+        assert!(end - start < 5.0, "{} seconds: keys × nodes take a minute", end - start);
+    }
     assert_eq!(imported.dataset.feature_names().unwrap().iter().collect::<Vec<_>>(), ["x"]);
-    assert_eq!(column(&imported, "k19999").note, "no row has a value");
+    assert_eq!(column(&imported, "k99999").note, "no row has a value");
+}
+
+/// The time that this thread has worked, however busy the machine is; where the system tells (Linux).
+fn thread_seconds() -> Option<f64> {
+    let text = fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    Some(text.split_whitespace().next()?.parse::<f64>().ok()? / 1e9)
 }
 
 /// Lines of a table.
