@@ -56,6 +56,15 @@ pub(crate) struct RunArgs {
     /// beside it [default: accuracy, or roc-auc where nodes have many labels]
     #[arg(long)]
     metric: Option<String>,
+    /// What is done to features: none, rows (each of sum 1), lengths (each row of length 1) or standardise (columns of mean 0
+    /// and deviation 1) [default: lengths for words and tags, standardise for all else]
+    #[arg(long, value_name = "HOW")]
+    prepare: Option<String>,
+    /// Features to learn from: given (the dataset's), filled (the same, with columns for nodes that have none), or instead of
+    /// them identity (a column for each node), degree, spectral (eigenvectors of the adjacency, and degree) or none
+    /// [default: given, filled where a quarter of the nodes has none; identity or, from 100 000 nodes, spectral without any]
+    #[arg(long, value_name = "SOURCE")]
+    features_from: Option<String>,
     /// Any setting of the run or of its method, over all others; may be repeated
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
@@ -232,6 +241,8 @@ impl RunArgs {
             ("method", &self.method),
             ("preset", &self.preset),
             ("metric", &self.metric),
+            ("features", &self.prepare),
+            ("features_from", &self.features_from),
         ];
         for (key, value) in named {
             if let Some(value) = value {

@@ -1,5 +1,10 @@
+use std::sync::Arc;
+
 use crate::error::{check_length, check_node_count};
 use crate::{Buffer, GraphError};
+
+/// A matrix of which at most this share is not 0 is computed with faster as a sparse one (at a third, in less than half the time).
+const SPARSE_SHARE: f64 = 0.5;
 
 /// What is known of each node: one row of numbers per node.
 #[derive(Debug, Clone, PartialEq)]
@@ -56,15 +61,42 @@ impl Features {
         }
     }
 
-    /// Share of the matrix that is not 0, between 0 and 1; 0 for a matrix without entries.
-    ///
-    /// A 0 that a sparse matrix stores explicitly does not count. O(stored values).
-    pub fn density(&self) -> f64 {
+    /// Whether few enough numbers are not 0 to be stored sparse: at most half of the matrix, if it has any columns.
+    pub fn is_sparse(non_zero: usize, rows: usize, cols: usize) -> bool {
+        cols > 0 && non_zero as f64 <= SPARSE_SHARE * (rows as f64 * cols as f64)
+    }
+
+    /// The same numbers, stored as their values say: without stored zeros where at most half is not 0, and dense otherwise. Equal
+    /// numbers come out equal, however they came in; what is stored so already is shared.
+    #[must_use]
+    pub fn compact(features: &Arc<Features>) -> Arc<Features> {
+        let (rows, cols) = (features.rows(), features.cols());
+        let non_zero = features.non_zero();
+        let sparse = Features::is_sparse(non_zero, rows, cols);
+        match &**features {
+            Features::Dense(dense) if sparse => Arc::new(dense.to_sparse(non_zero).into()),
+            Features::Sparse(own) if !sparse => Arc::new(own.to_dense().into()),
+            Features::Sparse(own) if own.values.len() > non_zero => {
+                Arc::new(own.without_zeros(non_zero).into())
+            }
+            _ => Arc::clone(features),
+        }
+    }
+
+    /// How many numbers are not 0. A 0 that a sparse matrix stores explicitly does not count. O(stored values).
+    pub fn non_zero(&self) -> usize {
         let values = match self {
             Features::Dense(dense) => dense.values(),
             Features::Sparse(sparse) => sparse.values(),
         };
-        let non_zero = values.iter().filter(|&&value| value != 0.0).count();
+        values.iter().filter(|&&value| value != 0.0).count()
+    }
+
+    /// Share of the matrix that is not 0, between 0 and 1; 0 for a matrix without entries.
+    ///
+    /// A 0 that a sparse matrix stores explicitly does not count. O(stored values).
+    pub fn density(&self) -> f64 {
+        let non_zero = self.non_zero();
         if non_zero == 0 { 0.0 } else { non_zero as f64 / (self.rows() as f64 * self.cols() as f64) }
     }
 }
@@ -130,6 +162,22 @@ impl DenseFeatures {
     /// All values, row after row.
     pub fn values(&self) -> &[f32] {
         &self.values
+    }
+
+    /// The numbers that are not 0, of which there are so many.
+    fn to_sparse(&self, non_zero: usize) -> SparseFeatures {
+        let mut offsets = Vec::with_capacity(self.rows + 1);
+        let (mut columns, mut values) = (Vec::with_capacity(non_zero), Vec::with_capacity(non_zero));
+        offsets.push(0);
+        for row in self.values.chunks_exact(self.cols) {
+            for (column, &value) in row.iter().enumerate().filter(|(_, value)| **value != 0.0) {
+                columns.push(column as u32);
+                values.push(value);
+            }
+            offsets.push(values.len());
+        }
+        let (rows, cols) = (self.rows, self.cols);
+        SparseFeatures { rows, cols, offsets: offsets.into(), columns: columns.into(), values: values.into() }
     }
 
     /// The values alone, to be changed and checked again by [`DenseFeatures::new`].
@@ -215,6 +263,34 @@ impl SparseFeatures {
     /// The stored values, row after row.
     pub fn values(&self) -> &[f32] {
         &self.values
+    }
+
+    /// Every number, also those that are 0; for matrices of which a good share is stored.
+    fn to_dense(&self) -> DenseFeatures {
+        let (rows, cols) = (self.rows, self.cols);
+        let mut values = vec![0.0; rows * cols];
+        for row in 0..rows {
+            for position in self.offsets[row]..self.offsets[row + 1] {
+                values[row * cols + self.columns[position] as usize] = self.values[position];
+            }
+        }
+        DenseFeatures { rows, cols, values: values.into() }
+    }
+
+    /// The same without the zeros that are stored; `non_zero` numbers are left.
+    fn without_zeros(&self, non_zero: usize) -> SparseFeatures {
+        let mut offsets = Vec::with_capacity(self.rows + 1);
+        let (mut columns, mut values) = (Vec::with_capacity(non_zero), Vec::with_capacity(non_zero));
+        offsets.push(0);
+        for row in self.offsets.windows(2) {
+            for position in (row[0]..row[1]).filter(|&position| self.values[position] != 0.0) {
+                columns.push(self.columns[position]);
+                values.push(self.values[position]);
+            }
+            offsets.push(values.len());
+        }
+        let (rows, cols) = (self.rows, self.cols);
+        SparseFeatures { rows, cols, offsets: offsets.into(), columns: columns.into(), values: values.into() }
     }
 
     /// The matrix with rows and columns exchanged. O(rows + cols + stored values).

@@ -1,7 +1,7 @@
 //! Looks at what a run learns from and says what a friend would.
 
 use edgepace_graph::{Classes, Features, Labels, UNLABELLED};
-use edgepace_nn::Backbone;
+use edgepace_nn::{Backbone, Threads};
 
 use crate::config::RunConfig;
 use crate::error::TrainError;
@@ -12,7 +12,11 @@ use crate::warning::{LARGEST_RATIO, LEAST_PERIODS, Warning};
 ///
 /// # Errors
 /// Features that cannot be prepared.
-pub(crate) fn of_material(material: &Material, config: &RunConfig) -> Result<Vec<Warning>, TrainError> {
+pub(crate) fn of_material(
+    material: &Material,
+    config: &RunConfig,
+    threads: &Threads,
+) -> Result<Vec<Warning>, TrainError> {
     let mut warnings = Vec::new();
     let uses_edges = config.backbone != Backbone::Mlp;
     if uses_edges && material.graph().edges() == 0 {
@@ -21,7 +25,7 @@ pub(crate) fn of_material(material: &Material, config: &RunConfig) -> Result<Vec
     if let Labels::Classes(classes) = &**material.labels() {
         warnings.extend(of_classes(classes, material));
     }
-    let features = material.prepared(config.features)?;
+    let features = material.prepared(config, threads)?;
     warnings.extend(of_features(&features));
     if material.split().validation().is_empty() {
         warnings.push(Warning::NoValidation);

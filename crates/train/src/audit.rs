@@ -1,7 +1,7 @@
 //! How suspicious each edge is, and how well that finds edges that are known to be fake.
 
 use edgepace_curriculum::{Pairs, feature_similarity, neighbourhood_overlap};
-use edgepace_graph::Dataset;
+use edgepace_graph::{Dataset, Features};
 use edgepace_nn::{Threads, roc_auc};
 use serde::Serialize;
 
@@ -80,7 +80,7 @@ impl Audit {
             return Err(TrainError::refused("report", found, expected));
         }
         let pairs = Pairs::new(graph);
-        let similarity = feature_similarity(threads, graph, dataset.features())?;
+        let similarity = feature_similarity(threads, graph, &Features::compact(dataset.features()))?;
         let overlap = neighbourhood_overlap(threads, graph)?;
         let mut difficulty = vec![0.0; pairs.len()];
         for (&pair, &value) in pairs.pair_of().iter().zip(&report.difficulty) {

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
 use crate::error::TrainError;
+use crate::features_from::FeaturesFrom;
 use crate::prepare::Preparation;
 
 /// Settings of a run that every method shares, and those of its method.
@@ -29,8 +30,10 @@ pub struct RunConfig {
     pub hidden: usize,
     /// Share of hidden units that are dropped in training, in [0, 1).
     pub dropout: f64,
-    /// What is done to the features.
+    /// What is done to the features: `auto`, `none`, `rows`, `lengths` or `standardise`.
     pub features: Preparation,
+    /// Where features come from: `auto`, `given`, `filled`, `identity`, `degree`, `spectral` or `none`.
+    pub features_from: FeaturesFrom,
     /// Stop when the validation score has not risen for so many epochs; 0: never.
     pub patience: u32,
     /// What validation is judged by: `accuracy`, `macro-f1`, `balanced-accuracy`, `roc-auc` or `log-loss`; unset: accuracy, or
@@ -59,8 +62,8 @@ pub enum Keep {
 }
 
 /// The settings of a run, for messages.
-const RUN_SETTINGS: &str = "backbone, method, preset, epochs, lr, weight_decay, hidden, dropout, features, patience, metric, \
-                            keep, search";
+const RUN_SETTINGS: &str = "backbone, method, preset, epochs, lr, weight_decay, hidden, dropout, features, \
+                            features_from, patience, metric, keep, search";
 
 impl Default for RunConfig {
     fn default() -> Self {
@@ -75,6 +78,7 @@ impl Default for RunConfig {
             hidden: model.hidden,
             dropout: model.dropout,
             features: Preparation::Auto,
+            features_from: FeaturesFrom::Auto,
             patience: 0,
             metric: None,
             keep: None,

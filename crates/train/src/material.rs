@@ -1,15 +1,15 @@
 //! What a run learns from, and who judges it. The labels of test nodes are the judge's alone.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use edgepace_graph::{Classes, Dataset, Features, Graph, Labels, ManyLabels, Names, Split, UNLABELLED};
 
-use edgepace_nn::{
-    CALIBRATION_BINS, Extent, Footprint, Logits, Metric, ModelConfig, expected_calibration_error,
-};
+use edgepace_nn::{CALIBRATION_BINS, Extent, Footprint, Logits, Metric, Threads, expected_calibration_error};
 
+use crate::config::RunConfig;
 use crate::error::TrainError;
-use crate::prepare::Preparation;
+use crate::features_from::{FeaturesFrom, UsedFeatures};
+use crate::prepare::{Preparation, Profile};
 
 /// A dataset with its noise and one split, as a run may know it: no choice can look at a test label, because none is in it.
 #[derive(Debug)]
@@ -24,9 +24,14 @@ pub struct Material {
     class_names: Option<Arc<Names>>,
     /// Nodes whose labels are known, to the judge at least.
     labelled: usize,
+    /// What the features are like.
+    profile: OnceLock<Profile>,
     /// Features that were prepared for a run, kept for the next one.
-    prepared: Mutex<Option<(Preparation, Arc<Features>)>>,
+    prepared: Mutex<Option<Kept>>,
 }
+
+/// Features that were prepared, and how.
+type Kept = (FeaturesFrom, Preparation, Arc<Features>);
 
 /// The labels of the test nodes. Asked once, when every choice is made.
 #[derive(Clone, Debug)]
@@ -98,6 +103,7 @@ impl Material {
             labels: Arc::new(without_test(labels, split)?),
             class_names: dataset.class_names().cloned().map(Arc::new),
             labelled: (0..labels.nodes()).filter(|&node| labels.is_labelled(node)).count(),
+            profile: OnceLock::new(),
             prepared: Mutex::new(None),
         };
         let judge = Judge { labels: Arc::clone(labels), test: split.test().to_vec() };
@@ -149,26 +155,53 @@ impl Material {
         self.class_names.as_ref().map_or_else(|| class.to_string(), |names| names.get(class).to_owned())
     }
 
-    /// What a model with these settings takes of memory.
-    pub(crate) fn footprint(&self, model: ModelConfig) -> Footprint {
-        Footprint::new(model, Extent::new(&self.graph, &self.features, self.labels.width()))
+    /// What the features of the dataset are like.
+    pub(crate) fn profile(&self) -> &Profile {
+        self.profile.get_or_init(|| {
+            let profile = Profile::of(&self.features);
+            self.features.release_memory();
+            profile
+        })
     }
 
-    /// The prepared features; those of the latest preparation are kept.
+    /// What a model with these settings takes of memory.
+    pub(crate) fn footprint(&self, config: &RunConfig) -> Footprint {
+        let (columns, stored) = config.features_from.extent(self.profile(), config.features);
+        let graph = &self.graph;
+        let extent = Extent {
+            nodes: graph.nodes(),
+            edges: graph.edges(),
+            symmetric: graph.twins().is_some(),
+            columns,
+            stored,
+            outputs: self.labels.width(),
+        };
+        Footprint::new(config.model(), extent)
+    }
+
+    /// What a run with these settings, complete, learns from.
+    pub fn used_features(&self, config: &RunConfig) -> UsedFeatures {
+        let (from, preparation) = (config.features_from, config.features);
+        UsedFeatures { columns: from.extent(self.profile(), preparation).0, from, preparation }
+    }
+
+    /// The features that a run with these settings learns from; those of the latest such settings are kept.
     ///
     /// # Errors
-    /// As [`Preparation::apply`].
-    pub fn prepared(&self, preparation: Preparation) -> Result<Arc<Features>, TrainError> {
+    /// Features that cannot be made, or as [`Fitted::apply`](crate::Fitted::apply).
+    pub fn prepared(&self, config: &RunConfig, threads: &Threads) -> Result<Arc<Features>, TrainError> {
+        let (from, step) = (config.features_from, config.features);
         let mut kept = self.prepared.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, features)) = kept.as_ref().filter(|(of, _)| *of == preparation) {
+        if let Some((_, _, features)) = kept.as_ref().filter(|kept| (kept.0, kept.1) == (from, step)) {
             return Ok(Arc::clone(features));
         }
         *kept = None;
-        let features = preparation.apply(&self.features)?;
+        let made = from.make(threads, &self.graph, &self.features)?;
+        let features = step.apply(&made)?;
         if !Arc::ptr_eq(&features, &self.features) {
             self.features.release_memory();
         }
-        *kept = Some((preparation, Arc::clone(&features)));
+        *kept = Some((from, step, Arc::clone(&features)));
         Ok(features)
     }
 }

@@ -115,8 +115,10 @@ impl Finished {
             let logits = Tensor::row(LOGITS, Numbers::F32(snapshot.logits[..].into()));
             return tensor_file::write(path, &KIND, &header, vec![logits]);
         }
-        let fitted = record.config.features.fit(dataset.features());
-        let mut model = model(dataset, &fitted, &record.config, record.result.seed)?;
+        let threads = Threads::new(1)?;
+        let made = record.config.features_from.make(&threads, dataset.graph(), dataset.features())?;
+        let fitted = record.config.features.fit(&made);
+        let mut model = model(dataset, fitted.apply(&made)?, &record.config, record.result.seed)?;
         model.set_parameter_values(&snapshot.parameters)?;
         let mut tensors: Vec<Tensor> = model
             .parameters()
@@ -148,11 +150,10 @@ impl Finished {
 
 fn model(
     dataset: &Dataset,
-    fitted: &Fitted,
+    features: Arc<Features>,
     config: &RunConfig,
     seed: u64,
 ) -> Result<Model<f32>, TrainError> {
-    let features = fitted.apply(dataset.features())?;
     let threads = Threads::new(1)?;
     let outputs = dataset.labels().width();
     Ok(Model::new(Arc::clone(dataset.graph()), features, outputs, config.model(), seed, &threads)?)
@@ -209,6 +210,21 @@ impl SavedModel {
         Ok(model.evaluate().all_logits().into_owned())
     }
 
+    /// The features of a graph as the model takes them: come by as those of training were (`features_from`), and with what was done to
+    /// those. Whether they mean the same on another graph than that of training, [`FeaturesFrom::fits_new_nodes`](crate::FeaturesFrom::fits_new_nodes) says.
+    ///
+    /// # Errors
+    /// Features of another number of columns than in training.
+    pub fn features(
+        &self,
+        graph: &Arc<Graph>,
+        given: &Arc<Features>,
+        threads: &Threads,
+    ) -> Result<Arc<Features>, TrainError> {
+        let made = self.header.config.features_from.make(threads, graph, given)?;
+        self.preparation(made.cols())?.apply(&made)
+    }
+
     /// What was done to the features that it was trained on, of so many columns; to be done to any that it meets.
     ///
     /// # Errors
@@ -241,7 +257,7 @@ impl SavedModel {
         threads: &Threads,
     ) -> Result<Model<f32>, TrainError> {
         let ModelHeader { config, outputs, seed, mean_log_degree, .. } = &self.header;
-        let features = self.preparation(features.cols())?.apply(features)?;
+        let features = self.features(&graph, features, threads)?;
         let shape = ModelConfig { mean_log_degree: Some(*mean_log_degree), ..config.model() };
         let mut model = Model::new(graph, features, *outputs, shape, *seed, threads)?;
         let shapes: Vec<(String, [usize; 2])> =

@@ -4,12 +4,14 @@ use std::sync::Arc;
 
 use edgepace_graph::bytes::{array, total};
 use edgepace_graph::{Features, Graph, Labels};
-use edgepace_nn::{Adam, AdamConfig, Layers, Metric, Model, StructureId, Task};
+use edgepace_nn::{Adam, AdamConfig, Extent, Layers, Metric, Model, StructureId, Task};
 
 use crate::config::RunConfig;
 use crate::error::{TrainError, check_finite};
+use crate::features_from::FeaturesFrom;
 use crate::learner::{Epoch, Evaluated, Learner, Start, StructureChange};
 use crate::material::Material;
+use crate::prepare::Preparation;
 use crate::scoring::comparable;
 use crate::snapshot::{EdgeReport, SavedStructure, Snapshot};
 use crate::state::State;
@@ -51,24 +53,43 @@ pub(crate) struct NetworkBytes {
 
 impl NetworkBytes {
     pub(crate) fn of(material: &Material, config: &RunConfig) -> Self {
-        let footprint = material.footprint(config.model());
+        let footprint = material.footprint(config);
         let nodes = material.graph().nodes();
         let beside = total([
-            config.features.bytes(material.features()),
+            prepared_bytes(material, config),
             footprint.parameters().saturating_mul(3),
             array::<f32>(&[nodes]),
             array::<u32>(&[material.split().train().len() + material.split().validation().len()]),
         ]);
+        let making = total([
+            prepared_bytes(material, config),
+            config.features_from.making_bytes(material.profile(), material.graph().edges()),
+        ]);
         Self {
-            made: total([beside, footprint.made()]),
+            made: total([beside, footprint.made()]).max(making),
             training: total([beside, footprint.model(), snapshot_bytes(material, config)]),
+        }
+    }
+}
+
+/// The bytes of the features that a run learns from: of a copy, or none where they are the dataset's own.
+fn prepared_bytes(material: &Material, config: &RunConfig) -> u64 {
+    let footprint = material.footprint(config);
+    let &Extent { nodes, columns, stored, .. } = footprint.extent();
+    let as_they_are = config.features_from == FeaturesFrom::Given && config.features == Preparation::None;
+    match (&**material.features(), stored) {
+        (Features::Dense(_), None) if as_they_are => 0,
+        (Features::Sparse(own), Some(stored)) if as_they_are && own.values().len() == stored => 0,
+        (_, None) => array::<f32>(&[nodes, columns]),
+        (_, Some(stored)) => {
+            total([array::<usize>(&[nodes + 1]), array::<u32>(&[stored]), array::<f32>(&[stored])])
         }
     }
 }
 
 /// The bytes of the parameters and logits that a snapshot keeps.
 pub(crate) fn snapshot_bytes(material: &Material, config: &RunConfig) -> u64 {
-    let footprint = material.footprint(config.model());
+    let footprint = material.footprint(config);
     total([footprint.parameters(), footprint.logits()])
 }
 
@@ -80,7 +101,7 @@ impl Network {
     pub(crate) fn new(start: &Start<'_>) -> Result<Self, TrainError> {
         let &Start { material, config, seed, threads, .. } = start;
         let graph = Arc::clone(material.graph());
-        let features = material.prepared(config.features)?;
+        let features = material.prepared(config, threads)?;
         let labels = Arc::clone(material.labels());
         let (outputs, shape) = (labels.width(), config.model());
         let model = Model::new(Arc::clone(&graph), Arc::clone(&features), outputs, shape, seed, threads)?;

@@ -26,6 +26,15 @@ impl SavedModel {
             let found = format!("{}, which keeps its answers and no network", header.config.method);
             return Err(TrainError::refused("model", found, "a network, to predict for new nodes"));
         }
+        let from = header.config.features_from;
+        if !from.fits_new_nodes() {
+            let found = format!("a model on features_from={}, which only its own graph has", from.name());
+            return Err(TrainError::refused(
+                "model",
+                found,
+                "one on given features, degree or none, for new data",
+            ));
+        }
         let (found, expected) = (dataset.features().cols(), header.inputs);
         let names: Option<Vec<&str>> = dataset.feature_names().map(|names| names.iter().collect());
         if let (Some(found), Some(expected)) = (&names, &header.feature_names) {

@@ -2,62 +2,70 @@
 
 use std::sync::Arc;
 
-use edgepace_graph::bytes::{array, total};
 use edgepace_graph::{DenseFeatures, Features, GraphError, SparseFeatures};
 use serde::{Deserialize, Serialize};
 
 use crate::error::TrainError;
 
-/// What is done to features before training.
+/// A column or a matrix that is filled to at most this share is mostly 0.
+const MOSTLY_ZERO: f64 = 0.5;
+/// A column that more than this share of the nodes fill, with other numbers than 0 and 1, is a measurement and no word.
+const NEARLY_ALL: f64 = 0.9;
+
+/// What is done to features before training. It follows from their numbers alone, not from how they are stored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Preparation {
-    /// `rows` for sparse features (bags of words), `lengths` for sparse ones of which more than a tenth is filled (words of
-    /// many documents together), `standardise` for dense ones (measurements). On Amazon's Photo and Computers, of which a
-    /// third is filled, a word among hundreds weighs too little after `rows` to be learned in 150 epochs: validation
-    /// accuracy 93.6 and 85.2, after `lengths` 94.8 and 90.3. As they are they weigh too much: training on Photo with as
-    /// many fake edges as real ones is a matter of luck (42, `rows` 64, `lengths` 83).
+    /// `lengths` for words and tags: no number is negative, most are 0, and there is no column of numbers other than 0 and 1 that nearly
+    /// every node has. `standardise` for all else. Chosen on validation (`docs/results/features.md`).
     #[default]
     Auto,
     /// Nothing.
     None,
-    /// Each row is divided by the sum of its absolute values, so that long and short documents weigh alike.
+    /// Each row is divided by the sum of its absolute values.
     Rows,
-    /// Each row is divided by its Euclidean length.
+    /// Each row is divided by its Euclidean length, so that long and short documents weigh alike.
     Lengths,
-    /// Each column gets mean 0 and standard deviation 1, and is 0 where it has no spread. Sparse columns are only divided by their
-    /// root mean square, because a shift would fill the matrix.
+    /// Each column gets mean 0 and standard deviation 1, and becomes 0 where all nodes have the same. A column that is mostly 0, as of a
+    /// category, keeps its zeros: it is only divided by the root mean square of its other numbers.
     Standardise,
 }
 
 impl Preparation {
-    /// The step that is taken for these features; never `Auto`.
-    #[must_use]
-    pub fn resolve(self, features: &Features) -> Preparation {
-        match (self, features) {
-            (Preparation::Auto, Features::Sparse(sparse)) => {
-                let cells = features.rows() as f64 * features.cols() as f64;
-                if sparse.values().len() as f64 > 0.1 * cells {
-                    Preparation::Lengths
-                } else {
-                    Preparation::Rows
-                }
-            }
-            (Preparation::Auto, Features::Dense(_)) => Preparation::Standardise,
-            (chosen, _) => chosen,
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Preparation::Auto => "auto",
+            Preparation::None => "none",
+            Preparation::Rows => "rows",
+            Preparation::Lengths => "lengths",
+            Preparation::Standardise => "standardise",
         }
     }
 
-    /// The bytes of the prepared features: of a copy, or none where they stay as they are.
-    pub fn bytes(self, features: &Features) -> u64 {
-        match (self.resolve(features), features) {
-            (Preparation::None | Preparation::Auto, _) => 0,
-            (_, Features::Dense(dense)) => array::<f32>(&[dense.values().len()]),
-            (_, Features::Sparse(sparse)) => total([
-                array::<usize>(&[sparse.offsets().len()]),
-                array::<u32>(&[sparse.columns().len()]),
-                array::<f32>(&[sparse.values().len()]),
-            ]),
+    /// What features are after it, in words.
+    pub fn outcome(self) -> &'static str {
+        match self {
+            Preparation::Auto | Preparation::None => "as they are",
+            Preparation::Rows => "rows of sum 1",
+            Preparation::Lengths => "rows of length 1",
+            Preparation::Standardise => "columns of mean 0 and deviation 1",
+        }
+    }
+
+    /// The step that is taken for these features; never `Auto`.
+    #[must_use]
+    pub fn resolve(self, features: &Features) -> Preparation {
+        if self == Preparation::Auto { self.resolved(&Profile::of(features)) } else { self }
+    }
+
+    /// The step that is taken for features like this; never `Auto`.
+    #[must_use]
+    pub(crate) fn resolved(self, profile: &Profile) -> Preparation {
+        match self {
+            Preparation::Auto if profile.is_bag() => Preparation::Lengths,
+            Preparation::Auto => Preparation::Standardise,
+            chosen => chosen,
         }
     }
 
@@ -80,13 +88,118 @@ impl Preparation {
     }
 }
 
+/// What the numbers of features are like, however they are stored.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Profile {
+    pub(crate) rows: usize,
+    pub(crate) columns: usize,
+    /// Numbers that are not 0.
+    pub(crate) non_zero: usize,
+    /// Rows without any.
+    pub(crate) empty_rows: usize,
+    /// Whether nodes differ in any column.
+    pub(crate) tells_nodes_apart: bool,
+    /// Columns that are not mostly 0.
+    filled_columns: usize,
+    /// The numbers in them that are not 0.
+    non_zero_in_filled: usize,
+    negative: bool,
+    /// Whether nearly every node has a number in a column of numbers other than 0 and 1.
+    measured: bool,
+}
+
+impl Profile {
+    /// Reads all numbers once.
+    pub(crate) fn of(features: &Features) -> Self {
+        #[derive(Clone, Copy, Default)]
+        struct Column {
+            count: usize,
+            first: f32,
+            varies: bool,
+            other_than_one: bool,
+        }
+        let (rows, cols) = (features.rows(), features.cols());
+        let mut columns = vec![Column::default(); cols];
+        let (mut non_zero, mut empty_rows, mut negative) = (0, 0, false);
+        for row in 0..rows {
+            let before = non_zero;
+            each_in_row(features, row, |column, x| {
+                let own = &mut columns[column];
+                if own.count == 0 {
+                    own.first = x;
+                }
+                own.count += 1;
+                own.varies |= x != own.first;
+                own.other_than_one |= x != 1.0;
+                non_zero += 1;
+                negative |= x < 0.0;
+            });
+            empty_rows += usize::from(before == non_zero);
+        }
+        let filled = |column: &&Column| column.count as f64 > MOSTLY_ZERO * rows as f64;
+        Self {
+            rows,
+            columns: cols,
+            non_zero,
+            empty_rows,
+            tells_nodes_apart: columns
+                .iter()
+                .any(|column| column.varies || (column.count > 0 && column.count < rows)),
+            filled_columns: columns.iter().filter(filled).count(),
+            non_zero_in_filled: columns.iter().filter(filled).map(|column| column.count).sum(),
+            negative,
+            measured: columns
+                .iter()
+                .any(|column| column.other_than_one && column.count as f64 > NEARLY_ALL * rows as f64),
+        }
+    }
+
+    /// Words, tags and the like.
+    pub(crate) fn is_bag(&self) -> bool {
+        let cells = self.rows as f64 * self.columns as f64;
+        !self.negative && !self.measured && self.non_zero as f64 <= MOSTLY_ZERO * cells
+    }
+
+    /// How many numbers are stored of such features after a step; none: all of them, as the matrix is dense.
+    pub(crate) fn stored(&self, step: Preparation) -> Option<usize> {
+        let stored = match step {
+            Preparation::Standardise => {
+                self.non_zero - self.non_zero_in_filled + self.filled_columns * self.rows
+            }
+            _ => self.non_zero,
+        };
+        Features::is_sparse(stored, self.rows, self.columns).then_some(stored)
+    }
+}
+
+/// Calls `visit` with column and value of each number of a row that is not 0, in order.
+fn each_in_row(features: &Features, row: usize, mut visit: impl FnMut(usize, f32)) {
+    match features {
+        Features::Dense(dense) => {
+            let cols = dense.cols();
+            let values = &dense.values()[row * cols..(row + 1) * cols];
+            for (column, &x) in values.iter().enumerate().filter(|(_, x)| **x != 0.0) {
+                visit(column, x);
+            }
+        }
+        Features::Sparse(sparse) => {
+            for position in sparse.offsets()[row]..sparse.offsets()[row + 1] {
+                let x = sparse.values()[position];
+                if x != 0.0 {
+                    visit(sparse.columns()[position] as usize, x);
+                }
+            }
+        }
+    }
+}
+
 /// A preparation with what it took from the features that it was fitted on, as means and deviations of their columns. It does
 /// the same to any other features of as many columns: what a model was trained on is what it meets later.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fitted {
     step: Preparation,
     columns: usize,
-    /// By column, for `standardise`; all 0 where features are sparse. Otherwise empty.
+    /// By column, for `standardise`; 0 where it is mostly 0. Otherwise empty.
     mean: Vec<f32>,
     /// What is divided by, by column, for `standardise`; 0 for a column without spread. Otherwise empty.
     deviation: Vec<f32>,
@@ -152,44 +265,55 @@ impl Fitted {
             let expected = format!("{}, as in training", self.columns);
             return Err(TrainError::refused("columns of features", features.cols().to_string(), expected));
         }
+        let features = Features::compact(features);
         let prepared = match self.step {
-            Preparation::None | Preparation::Auto => return Ok(Arc::clone(features)),
-            Preparation::Rows => divided(features, |row| row.map(f64::abs).sum()),
-            Preparation::Lengths => divided(features, |row| row.map(|x| x * x).sum::<f64>().sqrt()),
-            Preparation::Standardise => self.standardised(features),
+            Preparation::None | Preparation::Auto => return Ok(features),
+            Preparation::Rows => divided(&features, |row| row.map(f64::abs).sum()),
+            Preparation::Lengths => divided(&features, |row| row.map(|x| x * x).sum::<f64>().sqrt()),
+            Preparation::Standardise => self.standardised(&features),
         };
         Ok(Arc::new(prepared?))
     }
 
-    /// (x − mean) / deviation by column. Where a mean is not 0, what is not stored has a value too.
+    /// (x − mean) / deviation by column; what is 0 in a column whose mean is not has a value too.
     fn standardised(&self, features: &Features) -> Result<Features, GraphError> {
         let value = |column: usize, x: f32| match f64::from(self.deviation[column]) {
             0.0 => 0.0,
             deviation => ((f64::from(x) - f64::from(self.mean[column])) / deviation) as f32,
         };
         let (rows, cols) = (features.rows(), features.cols());
-        let shifted = self.mean.iter().any(|&mean| mean != 0.0);
-        match features {
-            Features::Dense(dense) => {
-                let values = dense.values().iter().enumerate().map(|(i, &x)| value(i % cols, x)).collect();
-                Ok(DenseFeatures::new(rows, cols, values)?.into())
-            }
-            Features::Sparse(sparse) if shifted => {
-                let of_zero: Vec<f32> = (0..cols).map(|column| value(column, 0.0)).collect();
-                let mut values = of_zero.repeat(rows);
-                for (row, bounds) in sparse.offsets().windows(2).enumerate() {
-                    for position in bounds[0]..bounds[1] {
-                        let column = sparse.columns()[position] as usize;
-                        values[row * cols + column] = value(column, sparse.values()[position]);
-                    }
-                }
-                Ok(DenseFeatures::new(rows, cols, values)?.into())
-            }
-            Features::Sparse(sparse) => {
-                let cells = sparse.columns().iter().zip(sparse.values());
-                with_values(sparse, cells.map(|(&column, &x)| value(column as usize, x)).collect())
-            }
+        let of_zero: Vec<f32> = (0..cols).map(|column| value(column, 0.0)).collect();
+        let shifted: Vec<u32> =
+            (0..cols).filter(|&column| self.mean[column] != 0.0).map(|column| column as u32).collect();
+        let mut stored = shifted.len() * rows;
+        for row in 0..rows {
+            each_in_row(features, row, |column, _| stored += usize::from(self.mean[column] == 0.0));
         }
+        if !Features::is_sparse(stored, rows, cols) {
+            let mut values = of_zero.repeat(rows);
+            for (row, out) in values.chunks_exact_mut(cols.max(1)).enumerate() {
+                each_in_row(features, row, |column, x| out[column] = value(column, x));
+            }
+            return Ok(DenseFeatures::new(rows, cols, values)?.into());
+        }
+        let mut offsets = Vec::with_capacity(rows + 1);
+        let (mut columns, mut values) = (Vec::with_capacity(stored), Vec::with_capacity(stored));
+        let (mut rest, mut cells) = (Vec::new(), Vec::new());
+        offsets.push(0);
+        for row in 0..rows {
+            // Columns with a mean have a value in every row, the others where there was one: two sorted lists become one.
+            cells.clear();
+            each_in_row(features, row, |column, x| cells.push((column as u32, value(column, x))));
+            rest.clear();
+            rest.extend(shifted.iter().map(|&column| (column, of_zero[column as usize])));
+            rest.retain(|(column, _)| cells.binary_search_by_key(column, |cell| cell.0).is_err());
+            cells.append(&mut rest);
+            cells.sort_unstable_by_key(|cell| cell.0);
+            columns.extend(cells.iter().map(|cell| cell.0));
+            values.extend(cells.iter().map(|cell| cell.1));
+            offsets.push(values.len());
+        }
+        Ok(SparseFeatures::new(rows, cols, offsets, columns, values)?.into())
     }
 }
 
@@ -223,35 +347,37 @@ fn divided(
     }
 }
 
-/// Mean and standard deviation of each column, or 0 and the root mean square where zeros are not stored.
+/// Mean and standard deviation of each column; 0 and the root mean square of what is not 0 for one that is mostly 0.
 fn standardisation(features: &Features) -> Fitted {
-    let cols = features.cols();
-    let rows = features.rows().max(1) as f64;
-    let (mut mean, mut square) = (vec![0.0; cols], vec![0.0; cols]);
+    let (rows, cols) = (features.rows(), features.cols());
+    let (mut counts, mut sums) = (vec![0_usize; cols], vec![0.0_f64; cols]);
+    for row in 0..rows {
+        each_in_row(features, row, |column, x| {
+            counts[column] += 1;
+            sums[column] += f64::from(x);
+        });
+    }
+    let filled = |count: usize| count as f64 > MOSTLY_ZERO * rows as f64;
     // A mean in single precision is exact for a column of equal numbers, which then has no spread.
-    let rounded = match features {
-        Features::Dense(dense) => {
-            let by_row = || dense.values().chunks_exact(cols.max(1));
-            for row in by_row() {
-                mean.iter_mut().zip(row).for_each(|(sum, &x)| *sum += f64::from(x) / rows);
-            }
-            let rounded: Vec<f32> = mean.iter().map(|&mean| mean as f32).collect();
-            for row in by_row() {
-                for ((sum, &x), &mean) in square.iter_mut().zip(row).zip(&rounded) {
-                    *sum += (f64::from(x) - f64::from(mean)).powi(2) / rows;
-                }
-            }
-            rounded
-        }
-        Features::Sparse(sparse) => {
-            for (&column, &x) in sparse.columns().iter().zip(sparse.values()) {
-                square[column as usize] += f64::from(x) * f64::from(x) / rows;
-            }
-            vec![0.0; cols]
-        }
+    let mean: Vec<f32> = counts
+        .iter()
+        .zip(&sums)
+        .map(|(&count, &sum)| if filled(count) { (sum / rows as f64) as f32 } else { 0.0 })
+        .collect();
+    let mut squares = vec![0.0_f64; cols];
+    for row in 0..rows {
+        each_in_row(features, row, |column, x| {
+            squares[column] += (f64::from(x) - f64::from(mean[column])).powi(2);
+        });
+    }
+    let deviation = |column: usize| {
+        let (count, mean) = (counts[column], f64::from(mean[column]));
+        let zeros = if filled(count) { rows - count } else { 0 };
+        let square = squares[column] + zeros as f64 * mean * mean;
+        (square / (count + zeros).max(1) as f64).sqrt() as f32
     };
-    let deviation = square.iter().map(|&square| f64::sqrt(square) as f32).collect();
-    Fitted { step: Preparation::Standardise, columns: cols, mean: rounded, deviation }
+    let deviation = (0..cols).map(deviation).collect();
+    Fitted { step: Preparation::Standardise, columns: cols, mean, deviation }
 }
 
 fn with_values(sparse: &SparseFeatures, values: Vec<f32>) -> Result<Features, GraphError> {
@@ -269,22 +395,114 @@ mod tests {
 
     #[test]
     fn rows_sum_to_one_and_rows_of_zeros_stay() {
-        let prepared = Preparation::Rows.apply(&dense(2, vec![1.0, 3.0, 0.0, 0.0])).unwrap();
-        assert_eq!(prepared, dense(2, vec![0.25, 0.75, 0.0, 0.0]));
-        let sparse = SparseFeatures::new(2, 3, vec![0, 2, 2], vec![0, 2], vec![1.0, 3.0]).unwrap();
-        let expected = SparseFeatures::new(2, 3, vec![0, 2, 2], vec![0, 2], vec![0.25, 0.75]).unwrap();
+        let prepared = Preparation::Rows.apply(&dense(3, vec![1.0, 3.0, 0.0, 0.0, 2.0, 2.0])).unwrap();
+        assert_eq!(prepared, dense(3, vec![0.25, 0.75, 0.0, 0.0, 0.5, 0.5]));
+        let sparse = SparseFeatures::new(2, 4, vec![0, 2, 2], vec![0, 2], vec![1.0, 3.0]).unwrap();
+        let expected = SparseFeatures::new(2, 4, vec![0, 2, 2], vec![0, 2], vec![0.25, 0.75]).unwrap();
         assert_eq!(*Preparation::Rows.apply(&Arc::new(sparse.into())).unwrap(), expected.into());
     }
 
+    /// The same numbers, each of them stored, zeros too.
+    fn all_stored(dense: &Features) -> Arc<Features> {
+        let Features::Dense(own) = dense else { panic!("dense features") };
+        let (rows, cols) = (own.rows(), own.cols());
+        let columns = (0..rows).flat_map(|_| 0..cols as u32).collect();
+        let offsets = (0..=rows).map(|row| row * cols).collect();
+        Arc::new(SparseFeatures::new(rows, cols, offsets, columns, own.values().to_vec()).unwrap().into())
+    }
+
+    /// Two categories of three values each and a number that every node has, which is seldom 0.
+    fn table(nodes: usize) -> Arc<Features> {
+        let row = |node: usize| {
+            let mut row = [0.0; 7];
+            row[node % 3] = 1.0;
+            row[3 + (node / 3) % 3] = 1.0;
+            row[6] = 1000.0 + (node % 10) as f32;
+            row
+        };
+        dense(nodes, (0..nodes).flat_map(row).collect())
+    }
+
+    fn words() -> Arc<Features> {
+        dense(4, vec![1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 3.0, 4.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0])
+    }
+
     #[test]
-    fn sparse_features_that_are_well_filled_get_rows_of_length_one() {
-        let full = SparseFeatures::new(1, 2, vec![0, 2], vec![0, 1], vec![3.0, 4.0]).unwrap();
-        let full = Arc::new(Features::from(full));
-        assert_eq!(Preparation::Auto.resolve(&full), Preparation::Lengths);
-        let expected = SparseFeatures::new(1, 2, vec![0, 2], vec![0, 1], vec![0.6, 0.8]).unwrap();
-        assert_eq!(*Preparation::Auto.apply(&full).unwrap(), expected.into());
-        let words = SparseFeatures::new(1, 20, vec![0, 2], vec![0, 1], vec![1.0, 1.0]).unwrap();
-        assert_eq!(Preparation::Auto.resolve(&words.into()), Preparation::Rows);
+    fn what_is_done_follows_from_the_numbers_and_not_from_how_they_are_stored() {
+        let coordinates = dense(3, vec![0.5, -1.0, 2.0, 0.0, 1.0, 3.0]);
+        let cases = [
+            (words(), Preparation::Lengths),
+            (table(30), Preparation::Standardise),
+            (coordinates, Preparation::Standardise),
+        ];
+        for (features, expected) in cases {
+            let stored = all_stored(&features);
+            for step in [Preparation::Auto, Preparation::None, Preparation::Rows, Preparation::Standardise] {
+                assert_eq!(step.fit(&features), step.fit(&stored));
+                assert_eq!(step.apply(&features).unwrap(), step.apply(&stored).unwrap(), "{step:?}");
+            }
+            assert_eq!(Preparation::Auto.resolve(&features), expected);
+            // How much will be stored is known before it is.
+            for step in [Preparation::None, Preparation::Lengths, Preparation::Standardise] {
+                let found = match &*step.apply(&features).unwrap() {
+                    Features::Dense(_) => None,
+                    Features::Sparse(sparse) => Some(sparse.values().len()),
+                };
+                assert_eq!(found, Profile::of(&features).stored(step), "{step:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn categories_keep_their_zeros_beside_numbers_of_another_scale() {
+        let prepared = Preparation::Auto.apply(&table(30)).unwrap();
+        let Features::Sparse(prepared) = &*prepared else { panic!("three of seven are filled") };
+        for (node, row) in prepared.values().chunks_exact(3).enumerate() {
+            let place = [node % 3, 3 + (node / 3) % 3, 6].map(|column| column as u32);
+            assert_eq!(prepared.columns()[3 * node..3 * node + 3], place);
+            assert!(row[..2] == [1.0, 1.0] && row[2].abs() < 2.0, "{row:?}");
+        }
+        let mean = prepared.values().chunks_exact(3).map(|row| f64::from(row[2])).sum::<f64>();
+        assert!(mean.abs() < 1e-4, "{mean}");
+    }
+
+    #[test]
+    fn a_filled_column_among_many_that_are_not_is_shifted_where_the_matrix_stays_sparse() {
+        // Twelve values of a category, and a year.
+        let row = |node: usize| {
+            let mut row = [0.0; 13];
+            row[node % 12] = 2.0;
+            row[12] = 2000.0 + (node % 2) as f32;
+            row
+        };
+        let prepared = Preparation::Standardise.apply(&dense(24, (0..24).flat_map(row).collect())).unwrap();
+        let Features::Sparse(prepared) = &*prepared else { panic!("two of thirteen are filled") };
+        for node in 0..24 {
+            let stored = 2 * node..2 * node + 2;
+            assert_eq!(prepared.columns()[stored.clone()], [node as u32 % 12, 12]);
+            assert_eq!(prepared.values()[stored], [1.0, if node % 2 == 0 { -1.0 } else { 1.0 }]);
+        }
+    }
+
+    #[test]
+    fn words_get_rows_of_length_one() {
+        let prepared = Preparation::Auto.apply(&words()).unwrap();
+        let expected =
+            SparseFeatures::new(4, 4, vec![0, 1, 3, 4, 4], vec![0, 2, 3, 0], vec![1.0, 0.6, 0.8, 1.0])
+                .unwrap();
+        assert_eq!(*prepared, expected.into(), "a quarter of the numbers is not 0");
+    }
+
+    #[test]
+    fn a_profile_knows_rows_and_columns_that_say_nothing() {
+        assert_eq!(Profile::of(&words()).empty_rows, 1);
+        for (values, tells) in
+            [(vec![1.0, 1.0], false), (vec![0.0, 0.0], false), (vec![0.0, 1.0], true), (vec![2.0, 1.0], true)]
+        {
+            assert_eq!(Profile::of(&dense(2, values.clone())).tells_nodes_apart, tells, "{values:?}");
+        }
+        let none = Features::from(DenseFeatures::new(3, 0, Vec::new()).unwrap());
+        assert!(!Profile::of(&none).tells_nodes_apart);
     }
 
     #[test]

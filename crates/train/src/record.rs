@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::choose::Trial;
 use crate::config::RunConfig;
 use crate::error::TrainError;
+use crate::features_from::UsedFeatures;
 use crate::fit::Curve;
 use crate::scoring::Scores;
 use crate::warning::{Warning, with_messages};
@@ -91,6 +92,9 @@ pub struct RunResult {
     /// Why the run ended before its time, if it did; it can go on from its checkpoint.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stopped: Option<String>,
+    /// What it learned from; none in records of earlier versions.
+    #[serde(default)]
+    pub features: Option<UsedFeatures>,
     /// Epochs of the training that was kept.
     pub epochs: u32,
     /// Wall time of the method and its training, without the warm start.

@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
+use edgepace_graph::ContentHasher;
 use edgepace_graph::bytes::{array, total};
-use edgepace_graph::{ContentHasher, Features};
 use edgepace_nn::{Backbone, Metric};
 use serde::Serialize;
 use serde_json::Value;
@@ -12,20 +12,22 @@ use serde_json::Value;
 use crate::candidates::Candidate;
 use crate::config::{Keep, RunConfig};
 use crate::error::TrainError;
+use crate::features_from::FeaturesFrom;
 use crate::learner::Recipe;
 use crate::material::Material;
 use crate::memory::available_bytes;
 use crate::methods::rcl::AUTO;
 use crate::methods::vanilla::Vanilla;
 use crate::network::{NetworkBytes, snapshot_bytes};
-use crate::prepare::Preparation;
+use crate::prepare::{Preparation, Profile};
 use crate::registry;
 use crate::search;
 
 /// Goes up with every change that moves a bit of a result; part of a run's id. The table in `tests/fixtures/bits.txt` notices.
 /// 2: exponentials and logarithms are those of `libm` on every machine, which moved the confidence of edge curricula.
 /// 3: means and deviations of features are of single precision, as model files keep them.
-pub const NUMERICS: u32 = 3;
+/// 4: what is done to features, and how they are stored, follows from their numbers; words get rows of length 1.
+pub const NUMERICS: u32 = 4;
 
 /// Settings that a run can take, found before any data is read.
 #[derive(Clone, Debug)]
@@ -108,7 +110,9 @@ impl CheckedConfig {
     /// # Errors
     /// A setting that cannot be written.
     pub fn spec(&self, material: &Material, seed: u64) -> Result<RunSpec, TrainError> {
-        let features = preparation(&self.config, material.features());
+        let profile = material.profile();
+        let from = self.config.features_from.resolved(profile, self.config.backbone)?;
+        let features = preparation(&self.config, from, profile);
         let labels = material.labels();
         let metric = self.config.metric.unwrap_or_else(|| Metric::default_for(labels));
         if !metric.fits(labels) {
@@ -118,11 +122,11 @@ impl CheckedConfig {
                 "one that fits the labels: there is one class",
             ));
         }
-        self.decided(features, metric).complete(material, seed)
+        self.decided((from, features), metric).complete(material, seed)
     }
 
     /// The same with what the material decides.
-    fn decided(&self, features: Preparation, metric: Metric) -> Self {
+    fn decided(&self, features: (FeaturesFrom, Preparation), metric: Metric) -> Self {
         let course = match &self.course {
             Course::Best { candidates, alone } => {
                 let with = |(label, one): &(&'static str, Self)| (*label, one.decided(features, metric));
@@ -130,7 +134,9 @@ impl CheckedConfig {
             }
             other => other.clone(),
         };
-        let config = RunConfig { features, metric: Some(metric), keep: self.keep(), ..self.config.clone() };
+        let (features_from, features) = features;
+        let (metric, keep) = (Some(metric), self.keep());
+        let config = RunConfig { features, features_from, metric, keep, ..self.config.clone() };
         Self { asked: self.asked.clone(), config, course }
     }
 
@@ -377,12 +383,12 @@ const ID_DIGITS: usize = 32;
 
 /// What is done to these features; never `auto`. The authors' code divides bags of words by their rows and leaves
 /// measurements as they are, and so does its preset unless told otherwise.
-fn preparation(config: &RunConfig, features: &Features) -> Preparation {
-    let official = config.preset.as_deref() == Some("official");
-    match (config.features, features) {
-        (Preparation::Auto, Features::Dense(_)) if official => Preparation::None,
-        (Preparation::Auto, Features::Sparse(_)) if official => Preparation::Rows,
-        (chosen, features) => chosen.resolve(features),
+fn preparation(config: &RunConfig, from: FeaturesFrom, profile: &Profile) -> Preparation {
+    let official = config.preset.as_deref() == Some("official") && from == FeaturesFrom::Given;
+    match config.features {
+        Preparation::Auto if official && profile.is_bag() => Preparation::Rows,
+        Preparation::Auto if official => Preparation::None,
+        asked => from.preparation(asked, profile),
     }
 }
 

@@ -146,6 +146,20 @@ fn estimates_are_close_to_what_is_allocated() {
     }
     check(&numbers, "method=vanilla backbone=gcn hidden=256");
     check(&words, "method=rcl backbone=gcn hidden=128 period=2 epochs=5");
+    // Features that the run makes, and such that are stored otherwise than they came.
+    let none = dataset("none", 3000, DenseFeatures::new(3000, 0, Vec::new()).unwrap().into());
+    for settings in [
+        "method=vanilla",
+        "method=rcl period=2 epochs=5",
+        "method=vanilla features_from=spectral",
+        "method=vanilla features_from=spectral hidden=256",
+        "method=vanilla features_from=degree",
+    ] {
+        check(&none, settings);
+    }
+    let mut half = vec![0.0; 2000 * 16];
+    half[..1000 * 16].iter_mut().enumerate().for_each(|(at, x)| *x = (at % 7) as f32 - 2.0);
+    check(&dataset("half", 2000, DenseFeatures::new(2000, 16, half).unwrap().into()), "method=vanilla");
     // The parts that can grow beyond what there is.
     let small = dataset("small", 1200, dense(1200, 16));
     for settings in [

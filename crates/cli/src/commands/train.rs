@@ -57,7 +57,7 @@ pub(crate) struct Args {
         long,
         value_name = "DIR",
         conflicts_with_all = ["out", "dataset", "edges", "backbone", "method", "preset", "noise", "split", "epochs", "lr",
-                              "metric", "set", "search", "config", "seeds"]
+                              "metric", "prepare", "features_from", "set", "search", "config", "seeds"]
     )]
     resume: Option<PathBuf>,
     /// Save each run every so many seconds (or `5m`), less often where that would take more than a hundredth of the time;
@@ -166,6 +166,9 @@ fn print(output: &Output, folder: Option<&Path>) -> Result<()> {
     say(&summary.title())?;
     if let Some(line) = report::split_line(&summary.runs) {
         say(&line)?;
+    }
+    if let Some(features) = summary.runs.first().and_then(|run| run.features) {
+        say(&format!("features: {features}"))?;
     }
     say(&report::table(&summary.runs, &summary.method))?;
     if let Some(folder) = folder {

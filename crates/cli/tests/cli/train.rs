@@ -93,11 +93,12 @@ fn people_get_a_line_per_seed_and_the_mean() {
     let lines: Vec<&str> = run.stdout.lines().collect();
     assert!(lines[0].ends_with(": gcn with vanilla"), "{}", run.stdout);
     assert_eq!(lines[1], "67 training, 67 validation and 66 test nodes, of 200 labelled; split thirds");
-    assert!(lines[2].starts_with("seed ") && lines[2].contains(" validation ± se "), "{}", run.stdout);
-    assert!(lines[3].starts_with("0 ") && lines[4].starts_with("1 "), "{}", run.stdout);
-    assert!(lines[5].starts_with("mean ") && lines[5].contains(" ± "), "{}", run.stdout);
-    assert_eq!(lines[6], "± of a mean is the standard deviation over seeds");
-    assert!(lines[7].starts_with("se: standard error"), "{}", run.stdout);
+    assert_eq!(lines[2], "features: 2 columns, columns of mean 0 and deviation 1");
+    assert!(lines[3].starts_with("seed ") && lines[3].contains(" validation ± se "), "{}", run.stdout);
+    assert!(lines[4].starts_with("0 ") && lines[5].starts_with("1 "), "{}", run.stdout);
+    assert!(lines[6].starts_with("mean ") && lines[6].contains(" ± "), "{}", run.stdout);
+    assert_eq!(lines[7], "± of a mean is the standard deviation over seeds");
+    assert!(lines[8].starts_with("se: standard error"), "{}", run.stdout);
     assert!(lines[1..].iter().all(|line| line.chars().count() <= 80), "{}", run.stdout);
 }
 

@@ -122,7 +122,7 @@ fn read_npz<R: Read + Seek>(
     let wrong = |npz: &Npz<R>, error| graph_error(npz.file())(error);
     let (graph, columns) =
         graph(threads, nodes, &sources, &targets, directed, columns).map_err(|error| wrong(npz, error))?;
-    let features = features.map_or_else(|| features::degrees(&graph), Ok)?;
+    let features = features.map_or_else(|| features::no_features(&graph), Ok)?;
     let labels = labels.map_or_else(|| unlabelled(&graph).map(Labels::from), Ok)?;
     let splits = splits(npz, nodes)?;
     let mut dataset =
@@ -277,7 +277,7 @@ fn adjacency<R: Read + Seek>(
     let directed = request.directed.unwrap_or(false);
     let (graph, columns) =
         graph(threads, shape[0], &sources, &targets, directed, columns).map_err(graph_error(npz.file()))?;
-    let (features, labels) = (features::degrees(&graph)?, Labels::from(unlabelled(&graph)?));
+    let (features, labels) = (features::no_features(&graph)?, Labels::from(unlabelled(&graph)?));
     let mut dataset = Dataset::new(name, graph, features, labels, Vec::new())?;
     for (name, values) in columns {
         dataset = dataset.with_edge_column(name, values)?;

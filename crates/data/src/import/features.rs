@@ -72,13 +72,7 @@ fn check_rows<R: Read + Seek>(npz: &Npz<R>, key: &str, rows: usize, limit: u64) 
     Err(npz.wrong(key, "as many rows as the size of the file can account for", rows.to_string()))
 }
 
-/// What is known of nodes without features: log(1 + degree), standardised over all nodes (0 when all are equal).
-pub(crate) fn degrees(graph: &Graph) -> Result<Features, DataError> {
-    let degrees = graph.offsets().windows(2).map(|row| libm::log1p((row[1] - row[0]) as f64));
-    let nodes = graph.nodes() as f64;
-    let mean = degrees.clone().sum::<f64>() / nodes.max(1.0);
-    let variance = degrees.clone().map(|value| (value - mean).powi(2)).sum::<f64>() / nodes.max(1.0);
-    let scale = if variance > 0.0 { variance.sqrt().recip() } else { 0.0 };
-    let values = degrees.map(|value| ((value - mean) * scale) as f32).collect();
-    Ok(DenseFeatures::new(graph.nodes(), 1, values)?.into())
+/// The features of nodes that have none: no columns. What a run learns from instead is its own choice.
+pub(crate) fn no_features(graph: &Graph) -> Result<Features, DataError> {
+    Ok(DenseFeatures::new(graph.nodes(), 0, Vec::new())?.into())
 }

@@ -47,7 +47,7 @@ pub(super) fn join(threads: &Threads, parts: Parts, request: &Import) -> Result<
     let (mut dataset, mut reports) = if let Some(nodes) = nodes {
         with_nodes(name, graph, names, nodes, request)?
     } else {
-        let (features, labels) = (features::degrees(&graph)?, Labels::from(unlabelled(&graph)?));
+        let (features, labels) = (features::no_features(&graph)?, Labels::from(unlabelled(&graph)?));
         let dataset = Dataset::new(name, graph, features, labels, Vec::new())?;
         (if let Some(names) = names { dataset.with_node_names(names)? } else { dataset }, Vec::new())
     };
@@ -72,7 +72,7 @@ fn with_nodes(
 ) -> Result<(Dataset, Vec<ColumnReport>), DataError> {
     let file = request.nodes.as_ref().unwrap_or(&request.edges);
     let own = nodes.features.is_some();
-    let features = nodes.features.map_or_else(|| features::degrees(&graph), Ok)?;
+    let features = nodes.features.map_or_else(|| features::no_features(&graph), Ok)?;
     let labels = nodes.labels.map_or_else(|| unlabelled(&graph).map(Labels::from), Ok)?;
     let mut dataset = Dataset::new(name, graph, features, labels, nodes.splits).map_err(graph_error(file))?;
     if own {
@@ -236,7 +236,7 @@ pub(super) fn with_arrays(
     let Some(file) = &request.nodes else { return whole(dataset, request) };
     let table = read_table(threads, file, request)?;
     let mut roles = roles(&table, request)?;
-    let own_features = **dataset.features() != features::degrees(dataset.graph())?;
+    let own_features = dataset.features().cols() > 0;
     if own_features && request.columns.features == FeatureColumns::Remaining {
         for role in roles.of.iter_mut().filter(|role| **role == Given::Perhaps) {
             *role = Given::Out(

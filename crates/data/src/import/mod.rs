@@ -318,7 +318,7 @@ pub fn import(threads: &Threads, request: &Import, progress: Progress<'_>) -> Re
     };
     if format == Format::Mat {
         refuse_nodes(request, "a MATLAB file")?;
-        return join::whole(with_some_features(mat::read(threads, &request.edges, request)?)?, request);
+        return join::whole(mat::read(threads, &request.edges, request)?, request);
     }
     if format == Format::Arrays {
         let dataset = arrays::read(threads, &request.edges, request)?;
@@ -406,20 +406,11 @@ fn published(threads: &Threads, layout: &Layout, request: &Import) -> Result<Dat
         let expected = format!("nothing: {what} is read as its makers' loaders do, in both directions");
         return Err(request_error("directed", "true", expected));
     }
-    let dataset = with_some_features(dataset?)?;
+    let dataset = dataset?;
     Ok(match &request.name {
         Some(name) => dataset.renamed(name),
         None => dataset,
     })
-}
-
-/// Until a model can do without, nodes that have no features get one.
-fn with_some_features(dataset: Dataset) -> Result<Dataset, DataError> {
-    if dataset.features().cols() > 0 {
-        return Ok(dataset);
-    }
-    let features = features::degrees(dataset.graph())?;
-    Ok(dataset.with_features(features)?)
 }
 
 fn refuse_nodes(request: &Import, what: &str) -> Result<(), DataError> {

@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use edgepace_graph::{DenseFeatures, Features, GraphError, SparseFeatures};
 use proptest::prelude::*;
 
@@ -186,4 +188,25 @@ fn shapes_beyond_the_ids_are_refused_before_anything_is_multiplied() {
         SparseFeatures::new(0, found, vec![0], vec![], vec![]),
         Err(GraphError::TooMany { field: "columns", found, limit })
     );
+}
+
+#[test]
+fn equal_numbers_are_stored_alike_however_they_came() {
+    let few = vec![0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 0.0, -1.0];
+    let many = vec![1.0, 0.0, 2.0, 3.0, 0.0, 5.0, 6.0, -1.0];
+    for (values, sparse) in [(few, true), (many, false)] {
+        let dense = Arc::new(Features::from(DenseFeatures::new(2, 4, values.clone()).unwrap()));
+        // Every number is stored, zeros too.
+        let columns = vec![0, 1, 2, 3, 0, 1, 2, 3];
+        let stored = Arc::new(Features::from(
+            SparseFeatures::new(2, 4, vec![0, 4, 8], columns, values.clone()).unwrap(),
+        ));
+        let compact = Features::compact(&dense);
+        assert_eq!(compact, Features::compact(&stored));
+        assert_eq!(matches!(*compact, Features::Sparse(_)), sparse);
+        assert_eq!((compact.non_zero(), compact.density()), (dense.non_zero(), dense.density()));
+        assert!(Arc::ptr_eq(&compact, &Features::compact(&compact)), "what is stored so already is shared");
+    }
+    let none = Arc::new(Features::from(DenseFeatures::new(3, 0, Vec::new()).unwrap()));
+    assert!(Arc::ptr_eq(&none, &Features::compact(&none)));
 }

@@ -116,7 +116,7 @@ impl Recipe for Prune {
         let kept = ((1.0 - self.share) * graph.edges() as f64) as usize;
         total([
             bytes::graph(graph.nodes(), kept, symmetric),
-            material.footprint(config.model()).structure(kept, symmetric),
+            material.footprint(config).structure(kept, symmetric),
             array::<[f32; 3]>(&[2, graph.edges()]),
         ])
     }
@@ -129,7 +129,7 @@ impl Recipe for Prune {
         let pairs = if symmetric { edges / 2 } else { edges };
         total([
             bytes::graph(graph.nodes(), kept, symmetric),
-            material.footprint(config.model()).structure(kept, symmetric),
+            material.footprint(config).structure(kept, symmetric),
             array::<[u32; 2]>(&[pairs]),
             array::<u32>(&[2, edges]),
             array::<[f64; 3]>(&[pairs]),

@@ -37,7 +37,7 @@ impl Run {
         let Some(Choice { kept, part, validation, warnings: of_choice }) = self.choice() else {
             return Err(TrainError::refused("epochs", "0 done", "at least 1"));
         };
-        let mut warnings = of_material(&self.material, self.spec.config())?;
+        let mut warnings = of_material(&self.material, self.spec.config(), &self.threads)?;
         let chooses = self.chooser.chooses();
         let (mut seconds, mut warm_start_seconds) = (self.seconds, self.warm_start_seconds);
         if chooses {
@@ -76,6 +76,7 @@ impl Run {
             evaluated_on: snapshot.evaluated_on.clone(),
             chosen: chooses.then(|| kept.label.clone()),
             stopped: stopped.map(ToOwned::to_owned),
+            features: Some(self.material.used_features(&kept.config)),
             epochs: kept.curve.loss.len() as u32,
             seconds,
             warm_start_seconds,

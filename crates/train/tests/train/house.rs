@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// From what knows nothing to what knows all.
-const LINE: [&str; 36] = [
+const LINE: [&str; 37] = [
     "error",
     "event",
     "warning",
@@ -12,6 +12,7 @@ const LINE: [&str; 36] = [
     "loss",
     "memory",
     "prepare",
+    "features_from",
     "config",
     "candidates",
     "setting",

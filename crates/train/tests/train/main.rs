@@ -4,6 +4,7 @@ mod bits;
 mod config;
 mod corners;
 mod curriculum;
+mod features;
 mod files;
 mod house;
 mod keep;

@@ -25,7 +25,7 @@ pub(crate) fn bits(finished: &Finished) -> (Vec<Vec<u32>>, String) {
 }
 
 /// Runs to the end, each epoch by a run that was resumed from what the one before it saved, on another number of threads.
-fn in_pieces((dataset, split): &(Dataset, Split), config: &RunConfig) -> (Finished, usize) {
+pub(crate) fn in_pieces((dataset, split): &(Dataset, Split), config: &RunConfig) -> (Finished, usize) {
     let (material, judge) = Material::new(dataset, split).unwrap();
     let spec = config.check().unwrap().spec(&material, 3).unwrap();
     let mut run = Run::start(spec.clone(), &material, &Shelf::new(), &Threads::new(1).unwrap()).unwrap();

@@ -35,7 +35,8 @@ const LINE: usize = 80;
 /// table of nodes has one row per node: its id, its label, its split, its name, and features in all other columns that are
 /// numbers, true or false, or categories, which become one-hot. Dates, free text and ids are left out, missing values are
 /// filled and marked; the report says what was done, and `--json` prints it as `columns` and `graph`. Ids are numbers from 0
-/// or any text. Without labels there is nothing to learn, but the graph can be kept and exported.
+/// or any text. Where there are no features, a run takes others (`--features-from` of `edgepace train`); without labels there
+/// is nothing to learn, but the graph can be kept and exported.
 #[derive(ClapArgs)]
 #[command(group(ArgGroup::new("edges").args(["file", "edges_file"]).required(true)))]
 #[command(after_help = "Examples:

@@ -117,7 +117,7 @@ impl Recipe for GnnSvdConfig {
         let symmetric = material.graph().twins().is_some();
         total([
             bytes::graph(nodes, entries, symmetric),
-            material.footprint(config.model()).structure(entries, symmetric),
+            material.footprint(config).structure(entries, symmetric),
             array::<f32>(&[entries]),
         ])
     }

@@ -170,7 +170,7 @@ impl Recipe for NodeCurriculum {
 
     /// The embeddings that nodes are ordered by.
     fn extra_bytes(&self, material: &Material, config: &RunConfig) -> u64 {
-        material.footprint(config.model()).embeddings()
+        material.footprint(config).embeddings()
     }
 
     fn start(&self, start: &Start<'_>) -> Result<Box<dyn Learner>, TrainError> {

@@ -99,7 +99,7 @@ impl Recipe for DenseSettings {
         total([
             array::<f32>(&[matrices, nodes, nodes]),
             vectors,
-            material.footprint(config.model()).units().saturating_mul(FACTORS),
+            material.footprint(config).units().saturating_mul(FACTORS),
             array::<f32>(&[EDGE_NUMBERS, edges]),
         ])
     }

@@ -102,7 +102,7 @@ impl Recipe for SparseSettings {
         let (neighbours, rank) = (nodes.min(self.neighbours), nodes.min(self.rank));
         let near = nodes.saturating_mul(neighbours);
         let entries = near.saturating_add(near / 5 * 2).saturating_add(graph.edges());
-        let footprint = material.footprint(config.model());
+        let footprint = material.footprint(config);
         total([
             bytes::graph(nodes, entries, true),
             footprint.structure(entries, true),

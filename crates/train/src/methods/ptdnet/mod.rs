@@ -135,7 +135,7 @@ impl Recipe for Settings {
     fn extra_bytes(&self, material: &Material, config: &RunConfig) -> u64 {
         let graph = material.graph();
         let (nodes, edges) = (graph.nodes(), graph.edges());
-        let footprint = material.footprint(config.model());
+        let footprint = material.footprint(config);
         let extent = footprint.extent();
         let low_rank = if self.low_rank > 0.0 {
             total([

@@ -74,7 +74,7 @@ impl Recipe for RclRecipe {
     fn extra_bytes(&self, material: &Material, config: &RunConfig) -> u64 {
         let graph = material.graph();
         let (nodes, edges) = (graph.nodes(), graph.edges());
-        let footprint = material.footprint(config.model());
+        let footprint = material.footprint(config);
         let symmetric = footprint.extent().symmetric;
         let width = match **material.labels() {
             Labels::Classes(_) => 1,
