@@ -12,6 +12,8 @@ use clap::Args;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget};
 use serde_json::json;
 
+use crate::table::shown_lines;
+
 /// How much is said, and to whom.
 #[derive(Args, Clone, Copy, Debug, Default)]
 #[command(next_help_heading = "Everywhere")]
@@ -67,7 +69,7 @@ pub(crate) fn tell(message: impl fmt::Display) {
     match voice() {
         Voice { quiet: true, .. } => {}
         Voice { json: true, .. } => speak("note", &message),
-        _ => BARS.suspend(|| eprintln!("{message}")),
+        _ => BARS.suspend(|| eprintln!("{}", shown_lines(&message.to_string()))),
     }
 }
 
@@ -76,7 +78,7 @@ fn speak(kind: &str, message: &dyn fmt::Display) {
         if json() {
             eprintln!("{}", json!({ kind: { "message": message.to_string() } }));
         } else {
-            eprintln!("{kind}: {message}");
+            eprintln!("{kind}: {}", shown_lines(&message.to_string()));
         }
     });
 }
@@ -116,7 +118,7 @@ pub(crate) fn fail(error: &anyhow::Error) -> ExitCode {
         let causes: Vec<String> = cause.chain().skip(1).map(ToString::to_string).collect();
         eprintln!("{}", error_object(&cause.to_string(), &causes, help.map(String::as_str)));
     } else {
-        eprintln!("error: {error:#}");
+        eprintln!("error: {}", shown_lines(&format!("{error:#}")));
     }
     ExitCode::from(2)
 }

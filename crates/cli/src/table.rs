@@ -3,8 +3,14 @@
 use std::fmt;
 use std::io::Write;
 
-/// Prints a line. A reader that has seen enough, as `head`, is an error that ends the program quietly.
+/// Prints lines, which may hold names from files. A reader that has seen enough, as `head`, is an error that ends the program
+/// quietly.
 pub(crate) fn say(text: &str) -> std::io::Result<()> {
+    say_drawn(&shown_lines(text))
+}
+
+/// Prints text of our own, colours and all.
+pub(crate) fn say_drawn(text: &str) -> std::io::Result<()> {
     writeln!(std::io::stdout().lock(), "{text}")
 }
 
@@ -28,7 +34,7 @@ impl Table {
     }
 
     pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = String>) {
-        self.rows.push(cells.into_iter().collect());
+        self.rows.push(cells.into_iter().map(|cell| shown(&cell)).collect());
     }
 }
 
@@ -55,6 +61,11 @@ pub(crate) fn shown(text: &str) -> String {
     let plain =
         |letter: char| if letter.is_control() { letter.escape_debug().collect() } else { letter.to_string() };
     text.chars().map(plain).collect()
+}
+
+/// The same for several lines.
+pub(crate) fn shown_lines(text: &str) -> String {
+    text.split('\n').map(shown).collect::<Vec<_>>().join("\n")
 }
 
 /// A count with blanks between thousands.

@@ -43,7 +43,7 @@ impl Source {
         if path.exists() || starts_with_planetoid(name) {
             return Ok(Source::File(path.to_owned()));
         }
-        let expected = "the name of a known set, `synthetic:…`, or a `.graph` file";
+        let expected = "the name of a known set, `synthetic:…`, or a file or folder with a graph";
         let help = match registry::suggest(name) {
             Some(near) => format!("did you mean `{near}`?"),
             None => "tables of your own are imported into such a file".to_owned(),

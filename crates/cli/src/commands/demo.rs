@@ -16,7 +16,7 @@ use crate::dataset::budget;
 use crate::report::{fixed, mean_and_deviation};
 use crate::runs::{WorkArgs, with_remedy};
 use crate::seeds::Seeds;
-use crate::table::{Align, Table, say};
+use crate::table::{Align, Table, say, say_drawn};
 
 /// See in half a minute what learning which edges to trust is worth.
 ///
@@ -87,7 +87,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     say(&table.to_string())?;
     let seeds = args.seeds.0.len();
     say(&format!("Mean ± standard deviation over {seeds} seeds, {} epochs.\n", args.epochs))?;
-    say(&drawing)?;
+    say_drawn(&drawing)?;
     say(&format!(
         "Models, histories and edge tables: {}\nNext: edgepace train cora --noise fake=1.0, edgepace audit cora --top 20",
         args.out.display()

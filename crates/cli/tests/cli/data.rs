@@ -115,7 +115,7 @@ fn what_cannot_be_had_is_said_with_exit_code_2() {
         assert_eq!((run.code, &run.stdout[..]), (Some(2), ""), "{line}: {}", run.stderr);
         run.stderr
     };
-    insta::assert_snapshot!(refused("data info coar"), @"error: `dataset` is `coar`, expected the name of a known set, `synthetic:…`, or a `.graph` file: did you mean `cora`? (`edgepace data list` shows the names, `edgepace data import` makes files of tables)");
+    insta::assert_snapshot!(refused("data info coar"), @"error: `dataset` is `coar`, expected the name of a known set, `synthetic:…`, or a file or folder with a graph: did you mean `cora`? (`edgepace data list` shows the names, `edgepace data import` makes files of tables)");
     insta::assert_snapshot!(refused("data info no.graph"), @"error: cannot open no.graph: No such file or directory (os error 2)");
     let offline = refused("data get cora --offline --data nowhere");
     assert!(offline.contains("offline") && offline.contains("ind.cora.x"), "{offline}");

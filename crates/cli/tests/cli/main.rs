@@ -7,6 +7,7 @@ mod demo;
 mod folders;
 mod grammar;
 mod import;
+mod layouts;
 #[path = "../../../data/tests/shared/parquet_file.rs"]
 #[allow(dead_code, reason = "other tests write other types")]
 mod parquet_file;

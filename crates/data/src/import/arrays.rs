@@ -236,7 +236,9 @@ fn adjacency<R: Read + Seek>(
 ) -> Result<Dataset, DataError> {
     let shape = npz.counts("shape", &[Some(2)])?.values;
     if shape[0] != shape[1] {
-        return Err(npz.wrong("shape", "a square matrix", format!("{shape:?}")));
+        return Err(npz
+            .wrong("shape", "a square matrix, the adjacency of the graph", format!("{shape:?}"))
+            .with_help("features go with `--features`, beside the edges"));
     }
     let weights = npz.floats("data", &[None])?.values;
     let format = npz.strings("format", &[])?;

@@ -13,6 +13,7 @@ use edgepace_graph::{
 use super::{EdgeValues, Import, graph, stem, unlabelled};
 use crate::DataError;
 use crate::error::{Place, format_error, graph_error};
+use crate::expansion;
 use crate::readers::mat::{Dense, Mat, Sparse, Value};
 use crate::readers::npz::Compressed;
 use crate::readers::parts::compact;
@@ -173,7 +174,12 @@ fn labels(mat: &Mat, name: &str, value: &Value, nodes: usize) -> Result<(Labels,
         let labels = Classes::new(width, of).map_err(graph_error(mat.file()))?;
         return Ok((labels.into(), None));
     }
-    let mut values = vec![0; nodes.saturating_mul(width)];
+    // A sparse matrix says little about how much memory a dense one takes.
+    let size = nodes.saturating_mul(width);
+    if size as u64 > expansion::limit(mat.size) {
+        return Err(expansion::refusal(mat.file(), Place::Part(name.to_owned()), mat.size));
+    }
+    let mut values = vec![0; size];
     for (row, column, _) in cells {
         values[row as usize * width + column as usize] = 1;
     }

@@ -317,7 +317,7 @@ pub fn import(threads: &Threads, request: &Import, progress: Progress<'_>) -> Re
         _ => request,
     };
     if format == Format::Mat {
-        refuse_nodes(request, "a MATLAB file")?;
+        refuse_nodes(request, "MATLAB's format")?;
         return join::whole(mat::read(threads, &request.edges, request)?, request);
     }
     if format == Format::Arrays {
@@ -430,17 +430,34 @@ fn with_requests(tables: Import, request: &Import) -> Result<Import, DataError> 
     if tables.nodes.is_some() {
         refuse_nodes(request, &folder)?;
     }
+    let (own, told) = (tables.columns, request.columns.clone());
+    let relabelled = told.label.is_some();
+    let columns = Columns {
+        source: told.source.or(own.source),
+        target: told.target.or(own.target),
+        weight: told.weight.or(own.weight),
+        edge_values: if told.edge_values.is_empty() { own.edge_values } else { told.edge_values },
+        id: told.id.or(own.id),
+        node_name: told.node_name.or(own.node_name),
+        // The classes of another label are others.
+        classes: told.classes.or(own.classes.filter(|_| !relabelled)),
+        class_names: told.class_names.or(own.class_names.filter(|_| !relabelled)),
+        label: told.label.or(own.label),
+        splits: told.splits.or(own.splits),
+        feature_names: told.feature_names.or(own.feature_names),
+        features: if told.features == FeatureColumns::Remaining { own.features } else { told.features },
+        ..request.columns.clone()
+    };
     Ok(Import {
+        edges: tables.edges,
+        edges_format: None,
         nodes: tables.nodes.or_else(|| request.nodes.clone()),
         features: request.features.clone().or(tables.features),
         directed: request.directed.or(tables.directed),
         name: request.name.clone().or(tables.name),
-        feature_rows: request.feature_rows,
-        encode: request.encode.clone(),
-        encoding: request.encoding.clone(),
-        // Tables that say nothing about their columns are read as those that one names.
-        columns: if tables.columns == Columns::default() { request.columns.clone() } else { tables.columns },
-        ..tables
+        kept_encoding: tables.kept_encoding,
+        columns,
+        ..request.clone()
     })
 }
 

@@ -24,6 +24,8 @@ const LONGEST_SHOWN: usize = 40;
 /// The variables of a file.
 pub(crate) struct Mat {
     file: PathBuf,
+    /// Bytes of the whole file.
+    pub(crate) size: u64,
     /// By name, fields of structures as `Problem.A`; in the order of the file.
     pub(crate) variables: Vec<(String, Value)>,
 }
@@ -100,7 +102,7 @@ impl Mat {
     /// Reads a file that is already in memory; `file` is its name in messages.
     pub(crate) fn from_bytes(file: &Path, bytes: &[u8]) -> Result<Mat, DataError> {
         let big_endian = check_header(file, bytes)?;
-        let mut mat = Mat { file: file.to_owned(), variables: Vec::new() };
+        let mut mat = Mat { file: file.to_owned(), size: bytes.len() as u64, variables: Vec::new() };
         let mut elements = Elements { file, bytes: &bytes[HEADER..], start: HEADER, big_endian };
         let mut unpacked = 0;
         while let Some(element) = elements.next()? {

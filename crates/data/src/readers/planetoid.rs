@@ -40,7 +40,7 @@ struct Part {
 
 /// Reads the set `set` out of the files `ind.SET.*` in `folder`.
 ///
-/// Splits: `public` (training: the nodes of `y`, validation: the next 500, test: `test.index`) and `full` (the same
+/// Splits: `public` (training: the nodes of `y`, validation: the next 500 of `allx`, test: `test.index`) and `full` (the same
 /// validation and test nodes, training: all others, as FastGCN has it). Needs memory of a few times the largest file.
 ///
 /// # Errors
@@ -101,7 +101,7 @@ fn assemble(
     for (&node, &class) in test_nodes.iter().zip(&of_test) {
         classes[node as usize] = class;
     }
-    let splits = splits(nodes, train, &test_nodes)?;
+    let splits = splits(nodes, train, all.rows(), &test_nodes)?;
     let labels = Labels::from(Classes::new(learned.cols, classes)?);
     Ok(Dataset::new(set, graph, Features::from(features), labels, splits)?)
 }
@@ -130,9 +130,10 @@ fn place_features(
     Ok(SparseFeatures::new(nodes, all.cols(), offsets, columns, values)?)
 }
 
-fn splits(nodes: usize, train: usize, test: &[u32]) -> Result<Vec<Split>, DataError> {
+/// `described` is the number of nodes that `allx` describes, among which those of small sets end before there are 500.
+fn splits(nodes: usize, train: usize, described: usize, test: &[u32]) -> Result<Vec<Split>, DataError> {
     let ids = |from: usize, to: usize| (from as u32..to as u32).collect::<Vec<u32>>();
-    let validation = ids(train, train + VALIDATION);
+    let validation = ids(train, described.min(train + VALIDATION));
     let public = Split::new("public", nodes, ids(0, train), validation.clone(), test.to_vec())?;
     let mut held_out = vec![false; nodes];
     for &node in validation.iter().chain(test) {

@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use super::geom_gcn;
 use super::npz::Npz;
 use crate::DataError;
-use crate::error::{Place, format_error, io_error};
+use crate::error::{Place, format_error, io_error, request_error};
 use crate::import::{Format, Import, Sidecar, per_node};
+use crate::is_graph_file;
 
 /// A file or folder, and how to read it.
 #[derive(Debug, PartialEq)]
@@ -44,6 +45,12 @@ pub(crate) fn recognise(path: &Path, format: Option<Format>) -> Result<Layout, D
     if let Some(layout) = part_of_a_folder(path, &name, format)? {
         return Ok(layout);
     }
+    if is_graph_file(path) {
+        let expected = "a file to make a graph file of: this is one already";
+        return Err(request_error("file", path.display(), expected));
+    }
+    // Better than to speak of the extension of a file that is not there.
+    fs::metadata(path).map_err(io_error("read", path))?;
     let format = format.map_or_else(|| Format::of(path), Ok)?;
     if format == Format::Arrays { arrays(path) } else { Ok(Layout::Edges(path.to_owned(), format)) }
 }

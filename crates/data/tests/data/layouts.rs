@@ -232,6 +232,11 @@ fn a_musae_folder_is_a_dataset_whose_features_follow_the_ids() {
     let named = import(&Threads::one(), &request, &|_, _| {}).unwrap();
     assert_eq!(named.dataset.checksum(), read.checksum());
     assert_eq!(dataset(&files.path().join("musae_pages")), read);
+    // What is told beside a folder holds.
+    let mut request = Import::file(files.path());
+    (request.columns.label, request.name) = (Some("page_name".to_owned()), Some("mine".to_owned()));
+    let told = import(&Threads::one(), &request, &|_, _| {}).unwrap();
+    assert_eq!((told.name(), told.labels().width()), ("mine", 4));
 }
 
 #[test]
@@ -313,8 +318,13 @@ fn what_is_no_layout_at_all_is_told_with_what_lies_there() {
     let files = folder(&[("a/readme.md", b"x"), ("a/data.bin", b"y"), ("b/x.docx", b"z")]);
     let error = refusal(&files.path().join("a"));
     assert!(error.contains("one with data.bin, readme.md") && error.contains("Planetoid"), "{error}");
-    let error = refusal(&files.path().join("nowhere.npz"));
-    assert!(error.contains("cannot read") && error.contains("nowhere.npz"), "{error}");
+    for name in ["nowhere.npz", "nowhere"] {
+        let error = refusal(&files.path().join(name));
+        assert!(
+            error.contains("cannot read") && error.contains(name) && error.contains("o such file"),
+            "{error}"
+        );
+    }
     let error =
         import(&Threads::one(), &Import::file(files.path().join("b/x.docx")), &|_, _| {}).unwrap_err();
     assert!(error.to_string().contains("npz, mat") && error.to_string().contains("edges_format"), "{error}");

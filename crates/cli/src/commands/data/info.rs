@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use crate::dataset::{DataFolder, budget, source};
 use crate::messages;
-use crate::table::{Align, Table, count, say};
+use crate::table::{Align, Table, count, say, shown};
 
 #[derive(ClapArgs)]
 pub(crate) struct Args {
@@ -167,7 +167,7 @@ fn print(summary: &Summary) -> Result<()> {
     };
     let kind = if summary.sparse { "sparse" } else { "dense" };
     let labels = if summary.many_labels { "labels per node" } else { "classes" };
-    say(&summary.name)?;
+    say(&shown(&summary.name))?;
     say(&format!("nodes      {}", count(summary.nodes as u64)))?;
     say(&format!("edges      {edges}"))?;
     if summary.dropped_duplicates + summary.dropped_loops > 0 {
@@ -183,10 +183,10 @@ fn print(summary: &Summary) -> Result<()> {
         say(&format!("homophily  {homophily:.4}, the share of edges between nodes of one class"))?;
     }
     if !summary.edge_columns.is_empty() {
-        say(&format!("per edge   {}", summary.edge_columns.join(", ")))?;
+        say(&format!("per edge   {}", shown(&summary.edge_columns.join(", "))))?;
     }
     if let Some(record) = &summary.record {
-        say(&format!("record     {record}"))?;
+        say(&format!("record     {}", shown(record)))?;
     }
     say(&format!("checksum   {}", summary.checksum))?;
     if !summary.splits.is_empty() {
