@@ -226,7 +226,7 @@ impl Names {
     fn check(&self, threads: &Threads, field: &'static str) -> Result<(), GraphError> {
         let (offsets, bytes) = (self.offsets(), self.bytes());
         let ends = offsets.first() == Some(&0) && offsets.last() == Some(&(bytes.len() as u64));
-        if !ends && !(offsets.is_empty() && bytes.is_empty()) {
+        if !(ends || offsets.is_empty() && bytes.is_empty()) {
             return Err(GraphError::BadName {
                 field,
                 position: 0,
