@@ -76,16 +76,13 @@ fn adjacency(mat: &Mat) -> Result<(&str, &Value), DataError> {
     }
     let mut sparse =
         mat.variables.iter().filter(|(_, value)| matches!(value, Value::Sparse(_)) && square(value));
-    match (sparse.next(), sparse.next()) {
-        (Some((name, value)), None) => Ok((name, value)),
-        _ => {
-            let expected =
-                format!("a square matrix `{}`, the adjacency of the graph", ADJACENCY.join("`, `"));
-            Err(format_error(mat.file(), Place::Whole, expected, mat.summary()).with_help(
-                "save it under one of these names; features may be `features` or `attributes`, labels `labels` or `group`",
-            ))
-        }
+    if let (Some((name, value)), None) = (sparse.next(), sparse.next()) {
+        return Ok((name, value));
     }
+    let expected = format!("a square matrix `{}`, the adjacency of the graph", ADJACENCY.join("`, `"));
+    Err(format_error(mat.file(), Place::Whole, expected, mat.summary()).with_help(
+        "save it under one of these names; features may be `features` or `attributes`, labels `labels` or `group`",
+    ))
 }
 
 type Entries = (usize, Vec<u32>, Vec<u32>, Vec<f32>);

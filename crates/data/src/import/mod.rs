@@ -438,13 +438,12 @@ fn with_requests(tables: Import, request: &Import) -> Result<Import, DataError> 
         weight: told.weight.or(own.weight),
         edge_values: if told.edge_values.is_empty() { own.edge_values } else { told.edge_values },
         id: told.id.or(own.id),
-        node_name: told.node_name.or(own.node_name),
+        node_name: told.node_name.or(own.node_name.filter(|name| told.label.as_ref() != Some(name))),
         // The classes of another label are others.
         classes: told.classes.or(own.classes.filter(|_| !relabelled)),
         class_names: told.class_names.or(own.class_names.filter(|_| !relabelled)),
         label: told.label.or(own.label),
         splits: told.splits.or(own.splits),
-        feature_names: told.feature_names.or(own.feature_names),
         features: if told.features == FeatureColumns::Remaining { own.features } else { told.features },
         ..request.columns.clone()
     };
@@ -455,7 +454,7 @@ fn with_requests(tables: Import, request: &Import) -> Result<Import, DataError> 
         features: request.features.clone().or(tables.features),
         directed: request.directed.or(tables.directed),
         name: request.name.clone().or(tables.name),
-        kept_encoding: tables.kept_encoding,
+        encoded: tables.encoded,
         columns,
         ..request.clone()
     })

@@ -17,6 +17,8 @@ use crate::error::{Place, excerpt, format_error, io_error};
 
 /// Bytes before the first variable.
 const HEADER: usize = 128;
+/// What to do about another version.
+const SAVE: &str = "save it in MATLAB with `-v7`, or in Python with scipy.io.savemat";
 /// How many variables a message lists, and how much of their names.
 const MOST_SHOWN: usize = 12;
 const LONGEST_SHOWN: usize = 40;
@@ -177,7 +179,6 @@ fn check_header(file: &Path, bytes: &[u8]) -> Result<bool, DataError> {
     let wrong = |found: String, help: &str| {
         Err(format_error(file, Place::Byte(0), "a MATLAB file of version 5", found).with_help(help))
     };
-    const SAVE: &str = "save it in MATLAB with `-v7`, or in Python with scipy.io.savemat";
     if bytes.starts_with(b"\x89HDF") || bytes.starts_with(b"MATLAB 7.3") {
         return wrong("version 7.3, which is HDF5".to_owned(), SAVE);
     }

@@ -49,8 +49,10 @@ pub(crate) fn recognise(path: &Path, format: Option<Format>) -> Result<Layout, D
         let expected = "a file to make a graph file of: this is one already";
         return Err(request_error("file", path.display(), expected));
     }
-    // Better than to speak of the extension of a file that is not there.
-    fs::metadata(path).map_err(io_error("read", path))?;
+    // A name without an extension is more likely mistyped than of an unknown format.
+    if path.extension().is_none() {
+        fs::metadata(path).map_err(io_error("read", path))?;
+    }
     let format = format.map_or_else(|| Format::of(path), Ok)?;
     if format == Format::Arrays { arrays(path) } else { Ok(Layout::Edges(path.to_owned(), format)) }
 }

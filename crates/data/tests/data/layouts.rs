@@ -215,7 +215,7 @@ fn a_musae_folder_is_a_dataset_whose_features_follow_the_ids() {
         ("musae_pages_features.json", br#"{"2": [7, 3], "0": [0], "1": []}"#),
         (
             "musae_pages_target.csv",
-            b"id,facebook_id,page_name,page_type\n0,99,A,shop\n1,98,B,club\n2,97,C,shop\n3,96,D,club\n",
+            b"id,facebook_id,page_name,page_type,kind\n0,99,A,shop,x\n1,98,B,club,y\n2,97,C,shop,z\n3,96,D,club,x\n",
         ),
     ]);
     let read = dataset(files.path());
@@ -234,9 +234,9 @@ fn a_musae_folder_is_a_dataset_whose_features_follow_the_ids() {
     assert_eq!(dataset(&files.path().join("musae_pages")), read);
     // What is told beside a folder holds.
     let mut request = Import::file(files.path());
-    (request.columns.label, request.name) = (Some("page_name".to_owned()), Some("mine".to_owned()));
+    (request.columns.label, request.name) = (Some("kind".to_owned()), Some("mine".to_owned()));
     let told = import(&Threads::one(), &request, &|_, _| {}).unwrap();
-    assert_eq!((told.name(), told.labels().width()), ("mine", 4));
+    assert_eq!((told.dataset.name(), told.dataset.labels().width()), ("mine", 3));
 }
 
 #[test]

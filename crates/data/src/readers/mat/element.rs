@@ -163,7 +163,7 @@ impl<'a> Element<'a> {
         let value = match class {
             1 => Value::Other("a cell array"),
             2 if shape.iter().all(|&size| size == 1) && depth > 0 => {
-                return self.fields(&text, parts, depth - 1, variables);
+                return fields(&text, parts, depth - 1, variables);
             }
             2 => Value::Other("an array of structures"),
             4 => Value::Other("text"),
@@ -183,26 +183,6 @@ impl<'a> Element<'a> {
             other => return Err(flags.wrong("a class of variables from 1 to 17", other.to_string())),
         };
         variables.push((text, value));
-        Ok(())
-    }
-
-    fn fields(
-        &self,
-        prefix: &str,
-        mut parts: Elements<'a>,
-        depth: usize,
-        variables: &mut Vec<(String, Value)>,
-    ) -> Result<(), DataError> {
-        let length = parts.need("the length of field names")?;
-        let Some(&width) = length.wholes()?.first().filter(|&&width| (1..=1024).contains(&width)) else {
-            return Err(length.wrong("the length of field names, from 1 to 1024", "another"));
-        };
-        let names = parts.need("the names of fields")?;
-        for name in names.bytes.chunks_exact(width) {
-            let end = name.iter().position(|&byte| byte == 0).unwrap_or(width);
-            let name = String::from_utf8_lossy(&name[..end]);
-            parts.need("the value of a field")?.matrix(&format!("{prefix}.{name}"), depth, variables)?;
-        }
         Ok(())
     }
 
@@ -258,7 +238,7 @@ impl<'a> Element<'a> {
         float: impl Fn(f64) -> Option<T>,
     ) -> Result<Vec<T>, DataError> {
         match self.kind {
-            1 => self.each(|[byte]: [u8; 1]| whole((byte as i8).into())),
+            1 => self.each(|[byte]: [u8; 1]| whole(byte.cast_signed().into())),
             2 => self.each(|[byte]: [u8; 1]| whole(byte.into())),
             3 => self.each(|bytes| whole(i16::from_le_bytes(bytes).into())),
             4 => self.each(|bytes| whole(u16::from_le_bytes(bytes).into())),
@@ -292,4 +272,24 @@ impl<'a> Element<'a> {
         }
         Ok(values)
     }
+}
+
+/// Adds the fields of a structure as variables of their own.
+fn fields(
+    prefix: &str,
+    mut parts: Elements<'_>,
+    depth: usize,
+    variables: &mut Vec<(String, Value)>,
+) -> Result<(), DataError> {
+    let length = parts.need("the length of field names")?;
+    let Some(&width) = length.wholes()?.first().filter(|&&width| (1..=1024).contains(&width)) else {
+        return Err(length.wrong("the length of field names, from 1 to 1024", "another"));
+    };
+    let names = parts.need("the names of fields")?;
+    for name in names.bytes.chunks_exact(width) {
+        let end = name.iter().position(|&byte| byte == 0).unwrap_or(width);
+        let name = String::from_utf8_lossy(&name[..end]);
+        parts.need("the value of a field")?.matrix(&format!("{prefix}.{name}"), depth, variables)?;
+    }
+    Ok(())
 }
