@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use edgepace_graph::{Features, Graph, Refusal, Threads, Transpose};
+use edgepace_graph::{Features, Graph, Refusal, Threads, Transpose, WeightedGraph};
 
 use crate::config::{Confidence, CurriculumConfig, MaskForm, Pace, ResidualTerm};
 use crate::each::{each, each_with_partial, pieces};
@@ -65,11 +65,14 @@ impl Curriculum {
     /// A curriculum over `epochs` epochs, which uses `threads` now and at every update. `features` are for the evidence kernel, which does without them where they are
     /// not given; `seed` is for its non-edges and for the random order.
     ///
+    /// What edges weigh by themselves, the evidence kernel reads as strength of neighbourhoods. The weights that come out are the
+    /// curriculum's alone: whoever trains multiplies both.
+    ///
     /// # Errors
     /// Settings that [`CurriculumConfig::check`] refuses, no epochs, or features of another graph.
     pub fn new(
         threads: &Threads,
-        graph: Arc<Graph>,
+        graph: impl Into<WeightedGraph>,
         features: Option<&Features>,
         config: &CurriculumConfig,
         epochs: usize,
@@ -80,11 +83,13 @@ impl Curriculum {
             let expected = "between 1 and 4294967295";
             return Err(Refusal::new("epochs", epochs, expected).into());
         }
+        let weighted = graph.into();
+        let graph = Arc::clone(weighted.graph());
         if let Some(features) = features {
             check_rows(&graph, features)?;
         }
         let pairs = Pairs::new(&graph);
-        let difficulty = Difficulty::new(threads, &graph, &pairs, features, config, seed)?;
+        let difficulty = Difficulty::new(threads, &weighted, &pairs, features, config, seed)?;
         let wants_gradient = config.residual_term != ResidualTerm::Off;
         let outgoing = (wants_gradient && graph.twins().is_none()).then(|| graph.transpose());
         let (nodes, edges, count) = (graph.nodes(), graph.edges(), pairs.len());

@@ -123,7 +123,7 @@ impl<'a> EdgeList<'a> {
             ends.filter(|(source, target)| source == target).count()
         };
         let loops = threads.map_pieces(self.len(), MANY, loops_of).into_iter().sum();
-        Dropped { duplicates: self.len() - loops - kept, loops }
+        Dropped { duplicates: self.len() - loops - kept, loops, ..Dropped::default() }
     }
 }
 

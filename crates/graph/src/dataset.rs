@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use crate::digest::ContentHasher;
 use crate::error::check_length;
-use crate::{Buffer, Features, Graph, GraphError, Labels, Names, Split};
+use crate::{Buffer, Features, Graph, GraphError, Labels, Names, Split, WeightedGraph, is_weight};
 
 /// A graph with features, labels and splits that fit it and each other. Its parts are shared: a clone, or a model that
 /// trains on it, costs no memory.
@@ -21,12 +21,16 @@ pub struct Dataset {
 }
 
 impl Dataset {
-    /// The edge column of an edge's weight in the source of the graph.
+    /// The edge column of an edge's weight in the source of the graph: above 0, and at most
+    /// [`MAX_EDGE_WEIGHT`](crate::MAX_EDGE_WEIGHT).
     pub const WEIGHT: &'static str = "weight";
     /// The edge column that is 1 for an edge that noise added, 0 for one of the original graph.
     pub const FAKE: &'static str = "fake";
     /// The edge column of the probability with which a generator makes an edge between two nodes of such classes: the lower, the harder.
     pub const PROBABILITY: &'static str = "probability";
+
+    /// What parts weights from labels in the checksum.
+    const WEIGHTS_FOLLOW: &'static [u8] = b"weights";
 
     /// Joins the parts of a dataset.
     ///
@@ -111,6 +115,22 @@ impl Dataset {
         self.edge_columns().find(|(own, _)| *own == name).map(|(_, values)| values)
     }
 
+    /// What each edge weighs, by edge id: the column [`WEIGHT`](Dataset::WEIGHT), unless every weight is 1. O(edges).
+    pub fn weights(&self) -> Option<&[f32]> {
+        self.edge_column(Dataset::WEIGHT).filter(|weights| weights.iter().any(|&weight| weight != 1.0))
+    }
+
+    /// The graph with [`weights`](Dataset::weights), as models take it. O(edges).
+    ///
+    /// # Errors
+    /// Weights that a file brought in unchecked.
+    pub fn weighted_graph(&self) -> Result<WeightedGraph, GraphError> {
+        match self.weights() {
+            None => Ok(Arc::clone(&self.graph).into()),
+            Some(weights) => WeightedGraph::new(Arc::clone(&self.graph), weights),
+        }
+    }
+
     /// The names of the nodes in the source of the graph, if it has any.
     pub fn node_names(&self) -> Option<&Names> {
         self.node_names.as_deref()
@@ -132,12 +152,13 @@ impl Dataset {
         self.encoding.as_deref()
     }
 
-    /// SHA-256 of graph, features and labels as 64 lower-case hexadecimal digits: equal for equal content, wherever it
-    /// was read from. Names, the encoding, splits and edge columns are not part of it.
+    /// SHA-256 of graph, weights, features and labels as 64 lower-case hexadecimal digits: equal for equal content, wherever
+    /// it was read from. Names, the encoding, splits and other edge columns are not part of it.
     ///
     /// The bytes, all little endian, counts and offsets as `u64`: nodes, edges, offsets, sources; columns of the
     /// features, 1 for sparse or 0 for dense, then offsets, columns (both only when sparse) and values; width of the
-    /// labels, 1 for many or 0 for one class per node, and the labels. O(size of the dataset).
+    /// labels, 1 for many or 0 for one class per node, and the labels; last, unless every edge weighs 1, the word `weights` and
+    /// the weights. O(size of the dataset).
     pub fn checksum(&self) -> String {
         let mut hasher = ContentHasher::default();
         hasher.count(self.graph.nodes());
@@ -168,6 +189,10 @@ impl Dataset {
                 hasher.bytes(many.values());
             }
         }
+        if let Some(weights) = self.weights() {
+            hasher.bytes(Dataset::WEIGHTS_FOLLOW);
+            hasher.floats(weights);
+        }
         hasher.hex()
     }
 
@@ -177,7 +202,8 @@ impl Dataset {
         Dataset { name: name.into(), ..self }
     }
 
-    /// The same dataset over other edges, as noise makes them. Edge columns belong to the old edges and are left behind.
+    /// The same dataset over other edges, as noise makes them. Edge columns, weights among them, belong to the old edges and are
+    /// left behind: set those of the new ones.
     ///
     /// # Errors
     /// When the number of nodes differs.
@@ -226,18 +252,63 @@ impl Dataset {
 
     /// The same dataset with one more edge column, or with that column replaced.
     ///
+    /// An edge whose [`WEIGHT`](Dataset::WEIGHT) is 0 is not there: it leaves the graph, which is then another one with other
+    /// edge ids ([`Dropped::weightless`](crate::Dropped::weightless) counts). All columns follow.
+    ///
     /// # Errors
-    /// When there is not one value per edge.
+    /// When there is not one value per edge, or a weight is negative, not a number or above
+    /// [`MAX_EDGE_WEIGHT`](crate::MAX_EDGE_WEIGHT).
     pub fn with_edge_column(
-        mut self,
+        self,
         name: impl Into<String>,
         values: impl Into<Buffer<f32>>,
     ) -> Result<Dataset, GraphError> {
-        let (name, values) = (name.into(), values.into());
-        check_length("edge column", values.len(), self.graph.edges(), "one value per edge id")?;
-        self.edge_columns.retain(|(own, _)| *own != name);
-        self.edge_columns.push((name, Arc::new(values)));
-        Ok(self)
+        self.with_edge_columns([(name.into(), values.into())])
+    }
+
+    /// The same with several columns, all by the edge ids of now.
+    ///
+    /// # Errors
+    /// As [`Dataset::with_edge_column`].
+    pub fn with_edge_columns(
+        mut self,
+        columns: impl IntoIterator<Item = (String, Buffer<f32>)>,
+    ) -> Result<Dataset, GraphError> {
+        let mut weightless = false;
+        for (name, values) in columns {
+            check_length("edge column", values.len(), self.graph.edges(), "one value per edge id")?;
+            if name == Dataset::WEIGHT {
+                self.check_weights(&values)?;
+                weightless = values.contains(&0.0);
+            }
+            self.edge_columns.retain(|(own, _)| *own != name);
+            self.edge_columns.push((name, Arc::new(values)));
+        }
+        Ok(if weightless { self.without_weightless() } else { self })
+    }
+
+    /// Names the edge of the first weight that is none.
+    fn check_weights(&self, weights: &[f32]) -> Result<(), GraphError> {
+        let Some(edge) = weights.iter().position(|&weight| !is_weight(weight)) else { return Ok(()) };
+        let name = |node: u32| match &self.node_names {
+            Some(names) => names.get(node as usize).to_owned(),
+            None => node.to_string(),
+        };
+        let target = self.graph.offsets().partition_point(|&start| start <= edge).saturating_sub(1);
+        let (source_node, target_node) = (name(self.graph.sources()[edge]), name(target as u32));
+        Err(GraphError::EdgeWeight { source_node, target_node, value: weights[edge] })
+    }
+
+    /// The same dataset without edges of weight 0.
+    fn without_weightless(self) -> Dataset {
+        let weights = self.edge_column(Dataset::WEIGHT).unwrap_or_default();
+        let (graph, edge_of) = self.graph.without_weightless(weights);
+        let of_kept = |(name, values): &(String, Arc<Buffer<f32>>)| {
+            let kept: Vec<f32> = edge_of.iter().map(|&edge| values[edge as usize]).collect();
+            (name.clone(), Arc::new(Buffer::from(kept)))
+        };
+        let edge_columns = self.edge_columns.iter().map(of_kept).collect();
+        Dataset { edge_columns, graph: Arc::new(graph), ..self }
     }
 
     /// The same dataset with names for its nodes.

@@ -210,6 +210,20 @@ pub enum GraphError {
         value: f64,
     },
 
+    /// The weight of an edge of a dataset is NaN, negative or above [`MAX_EDGE_WEIGHT`](crate::MAX_EDGE_WEIGHT).
+    #[error(
+        "the weight of the edge from `{source_node}` to `{target_node}` is {value}, expected a number from 0 (no edge) to 1e9: \
+         correct or remove it; weights that are all too large can be divided by a constant"
+    )]
+    EdgeWeight {
+        /// The source of the edge, by name where it has one.
+        source_node: String,
+        /// The target of the edge, by name where it has one.
+        target_node: String,
+        /// The weight.
+        value: f32,
+    },
+
     /// A class is not below the number of classes.
     #[error(
         "class of node {position} is {value}, but there are {classes} classes: \

@@ -29,6 +29,10 @@ pub struct Dropped {
     pub duplicates: usize,
     /// Edges from a node to itself, repeated or not.
     pub loops: usize,
+    /// Edges (pairs, where both directions are gone) whose weight is 0.
+    pub weightless: usize,
+    /// Those duplicates whose weight is another than that of the first, which counts.
+    pub conflicting: usize,
 }
 
 /// The same edges as a [`Graph`], seen from their sources: a CSR structure over out-edges.

@@ -69,4 +69,4 @@ pub use split::Split;
 pub use stats::{DegreeStats, GraphStats, edge_homophily};
 pub use threads::Threads;
 pub use traced::{DROPPED, TracedGraph};
-pub use weights::{MAX_EDGE_WEIGHT, check_weights};
+pub use weights::{MAX_EDGE_WEIGHT, WeightedGraph, check_weights, is_weight};

@@ -32,4 +32,14 @@ impl Graph {
         let graph = Graph::from_sorted_rows(threads, offsets, sources, Dropped::default());
         Compacted { graph, edge_of }
     }
+
+    /// The graph of the edges whose weight is not 0, and the id here of each of its edges. What it does not hold is counted in
+    /// [`Dropped::weightless`], a pair that is gone both ways once.
+    pub fn without_weightless(&self, weights: &[f32]) -> (Graph, Vec<u32>) {
+        let Compacted { mut graph, edge_of } = self.select(|edge| weights[edge] != 0.0);
+        let per_pair = if self.twins.is_some() && graph.twins.is_some() { 2 } else { 1 };
+        let gone = (self.edges() - graph.edges()) / per_pair;
+        graph.dropped = Dropped { weightless: self.dropped.weightless + gone, ..self.dropped };
+        (graph, edge_of)
+    }
 }

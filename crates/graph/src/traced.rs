@@ -52,6 +52,18 @@ impl TracedGraph {
     pub fn into_graph(self) -> Graph {
         self.graph
     }
+
+    /// Counts the repeats among the input edges, as they were given, whose weight is another than the one that counts, in
+    /// [`Dropped::conflicting`]. `carried` is what [`TracedGraph::carry`] made of `weights`.
+    pub fn count_conflicts(&mut self, ends: (&[u32], &[u32]), weights: &[f32], carried: &[f32]) {
+        let given = ends.0.iter().zip(ends.1).zip(weights);
+        let differs = |((&source, &target), &weight): ((&u32, &u32), &f32)| {
+            let kept = self.graph.edge_id(source, target).map(|edge| carried[edge as usize]);
+            kept.is_some_and(|kept| kept != weight)
+        };
+        let repeats = self.edge_of_input.iter().zip(given).filter(|(edge, _)| **edge == DROPPED);
+        self.graph.dropped.conflicting = repeats.filter(|(_, given)| differs(*given)).count();
+    }
 }
 
 impl Graph {

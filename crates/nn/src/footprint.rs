@@ -18,6 +18,8 @@ pub struct Extent {
     pub edges: usize,
     /// Whether every edge has its twin.
     pub symmetric: bool,
+    /// Whether twins weigh differently by themselves.
+    pub uneven: bool,
     /// Columns of the features.
     pub columns: usize,
     /// The values that sparse features store; none: the features are dense.
@@ -27,14 +29,14 @@ pub struct Extent {
 }
 
 impl Extent {
-    /// Of a graph with these features.
+    /// Of a graph with these features, whose twins weigh the same.
     pub fn new(graph: &Graph, features: &Features, outputs: usize) -> Self {
         let stored = match features {
             Features::Dense(_) => None,
             Features::Sparse(sparse) => Some(sparse.values().len()),
         };
         let (nodes, edges, symmetric) = (graph.nodes(), graph.edges(), graph.twins().is_some());
-        Self { nodes, edges, symmetric, columns: features.cols(), stored, outputs }
+        Self { nodes, edges, symmetric, uneven: false, columns: features.cols(), stored, outputs }
     }
 }
 
@@ -162,7 +164,7 @@ impl Footprint {
         if self.config.backbone == Backbone::Mlp {
             return total([per_node, graph(nodes, 0, true)]);
         }
-        let differ = !symmetric || self.config.backbone == Backbone::Sage;
+        let differ = !symmetric || self.extent.uneven || self.config.backbone == Backbone::Sage;
         let transpose = if symmetric { 0 } else { total([graph(nodes, edges, true)]) };
         total([per_node, array::<f32>(&[edges, if differ { 2 } else { 1 }]), transpose])
     }

@@ -9,7 +9,7 @@ mod structures;
 use std::ops::Range;
 use std::sync::Arc;
 
-use edgepace_graph::{Features, Graph, Labels, Refusal};
+use edgepace_graph::{Features, Graph, Labels, Refusal, WeightedGraph};
 
 use crate::adam::Adam;
 use crate::config::{Backbone, ModelConfig};
@@ -118,14 +118,15 @@ struct Gradients<T> {
 }
 
 impl<T: Real> Model<T> {
-    /// A model with freshly drawn parameters, every edge with weight 1.
+    /// A model with freshly drawn parameters, every edge with the weight that it has by itself: 1, unless the graph comes with
+    /// weights. Those that are set later multiply it.
     ///
     /// `outputs` is the number of classes or of labels.
     ///
     /// # Errors
     /// A setting is out of range, or the features have not one row per node.
     pub fn new(
-        graph: Arc<Graph>,
+        graph: impl Into<WeightedGraph<T>>,
         features: Arc<Features>,
         outputs: usize,
         config: ModelConfig,
@@ -133,8 +134,10 @@ impl<T: Real> Model<T> {
         threads: &Threads,
     ) -> Result<Self, NnError> {
         config.check(outputs)?;
-        if features.rows() != graph.nodes() {
-            return Err(Refusal::size("features", features.rows(), graph.nodes(), "one row per node").into());
+        let graph = graph.into();
+        let nodes = graph.graph().nodes();
+        if features.rows() != nodes {
+            return Err(Refusal::size("features", features.rows(), nodes, "one row per node").into());
         }
         let inputs = Inputs::new(features);
         let log_degree = config.mean_log_degree.unwrap_or_else(|| mean_log_degree(&graph));
@@ -153,13 +156,14 @@ impl<T: Real> Model<T> {
         let initial = Initial::Kaiming { fan_in: config.hidden };
         specs.push(ParameterSpec::new("decoder.weight", config.hidden, outputs, initial));
         let last_depth = layout[1].weight.len() / config.hidden;
-        let structure = Structure::new(threads, structure_graph(&config, &graph)?, normalisation(&config), 0);
+        let structure =
+            Structure::new(threads, &structure_graph(&config, &graph)?, normalisation(&config), 0);
         let parameters = Parameters::<T>::new(specs, seed);
         let gradients = Gradients { parameters: zeros(parameters.values.len()), ..Gradients::default() };
         Ok(Self {
             outputs,
             threads: threads.clone(),
-            structures: vec![(graph, structure)],
+            structures: vec![(Arc::clone(graph.graph()), structure)],
             current: StructureId::FIRST.into(),
             inputs,
             parameters,
@@ -517,10 +521,14 @@ impl<T: Real> Model<T> {
     }
 }
 
-/// δ of PNA: the mean of ln(in-degree + 1) over the nodes, or 1 where that is 0.
-pub fn mean_log_degree(graph: &Graph) -> f64 {
-    let offsets = graph.offsets();
-    let total: f64 = offsets.windows(2).map(|range| libm::log1p((range[1] - range[0]) as f64)).sum();
+/// δ of PNA: the mean of ln(in-degree + 1) over the nodes, or 1 where that is 0. Edges count by what they weigh themselves.
+pub fn mean_log_degree<T: Real>(graph: &WeightedGraph<T>) -> f64 {
+    let (graph, own) = (graph.graph(), graph.weights());
+    let degree = |node: usize| match own {
+        None => graph.in_edges(node).len() as f64,
+        Some(own) => own[graph.in_edges(node)].iter().map(|&weight| Into::<f64>::into(weight)).sum(),
+    };
+    let total: f64 = (0..graph.nodes()).map(|node| libm::log1p(degree(node))).sum();
     if total > 0.0 { total / graph.nodes() as f64 } else { 1.0 }
 }
 

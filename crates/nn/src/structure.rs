@@ -5,7 +5,7 @@ mod dense;
 use std::ops::Range;
 use std::sync::Arc;
 
-use edgepace_graph::{Graph, GraphError, MAX_EDGE_WEIGHT, Transpose, check_weights};
+use edgepace_graph::{Graph, GraphError, MAX_EDGE_WEIGHT, Transpose, WeightedGraph, check_weights};
 
 use crate::kernels::dense::Panels;
 use crate::kernels::finish::Finish;
@@ -89,6 +89,8 @@ pub(crate) struct Structure<T> {
     graph: Arc<Graph>,
     reverse: Reverse,
     normalisation: Normalisation,
+    /// What edges weigh by themselves, which multiplies the weights that are set; none: 1 everywhere.
+    own_weights: Option<Arc<[T]>>,
     values: Vec<T>,
     /// The values in the order of the out-edges; empty where they are `values` themselves, as on a symmetric graph whose
     /// twins weigh the same.
@@ -126,15 +128,18 @@ impl<T: Real> ValueGradient<T> {
 }
 
 impl<T: Real> Structure<T> {
-    /// The graph with every weight 1.
+    /// The graph, each edge with its own weight.
     pub(crate) fn new(
         threads: &Threads,
-        graph: Arc<Graph>,
+        graph: &WeightedGraph<T>,
         normalisation: Normalisation,
         number: usize,
     ) -> Self {
         let mut structure = Self::unset(graph, normalisation, number);
-        structure.normalise(threads, |_| T::ONE);
+        match graph.weights() {
+            None => structure.normalise(threads, |_| T::ONE),
+            Some(own) => structure.normalise(threads, |edge| own[edge]),
+        }
         structure
     }
 
@@ -145,19 +150,22 @@ impl<T: Real> Structure<T> {
         normalisation: Normalisation,
         number: usize,
     ) -> Result<Self, GraphError> {
-        let mut structure = Self::unset(graph, normalisation, number);
+        let mut structure = Self::unset(&graph.into(), normalisation, number);
         structure.set_weights(threads, weights)?;
         Ok(structure)
     }
 
     /// Before weights are set.
-    fn unset(graph: Arc<Graph>, normalisation: Normalisation, number: usize) -> Self {
+    fn unset(graph: &WeightedGraph<T>, normalisation: Normalisation, number: usize) -> Self {
+        let own_weights = graph.weights().cloned();
+        let graph = Arc::clone(graph.graph());
         let reverse = Reverse::of(&graph);
         let (nodes, edges) = (graph.nodes(), graph.edges());
         Self {
             graph,
             reverse,
             normalisation,
+            own_weights,
             values: zeros(edges),
             reverse_values: Vec::new(),
             root: zeros(nodes),
@@ -171,13 +179,13 @@ impl<T: Real> Structure<T> {
     /// A weight for every pair of nodes, at first those of `graph`.
     pub(crate) fn dense(
         threads: &Threads,
-        graph: &Graph,
+        graph: &WeightedGraph<T>,
         normalisation: Normalisation,
         number: usize,
     ) -> Result<Self, GraphError> {
-        let alone = Arc::new(Graph::from_edges(graph.nodes(), &[], &[])?);
+        let alone = Arc::new(Graph::from_edges(graph.graph().nodes(), &[], &[])?);
         let dense = Some(Dense::new(threads, graph, normalisation));
-        Ok(Self { dense, ..Self::new(threads, alone, normalisation, number) })
+        Ok(Self { dense, ..Self::new(threads, &alone.into(), normalisation, number) })
     }
 
     /// The weights of all pairs, if it is dense: nodes × nodes.
@@ -222,18 +230,30 @@ impl<T: Real> Structure<T> {
         &self.degrees
     }
 
-    /// Takes new edge weights and re-normalises. Cost: three passes over the edges.
+    /// Takes new edge weights, each of which is multiplied by the edge's own, and re-normalises. Cost: three passes over the
+    /// edges.
     pub(crate) fn set_weights(&mut self, threads: &Threads, weights: &[T]) -> Result<(), GraphError> {
         // One quick pass says whether all is well; the slow one then finds the place.
         let limit = T::of(MAX_EDGE_WEIGHT);
+        let is_sound = |w: T| w >= T::ZERO && w <= limit;
         let sound = with_simd(
             #[inline(always)]
-            || weights.iter().filter(|&&w| w >= T::ZERO && w <= limit).count(),
+            || weights.iter().filter(|&&w| is_sound(w)).count(),
         );
         if sound != weights.len() || weights.len() != self.graph.edges() {
             check_weights(&self.graph, weights)?;
         }
-        self.normalise(threads, |edge| weights[edge]);
+        let Some(own) = self.own_weights.clone() else {
+            self.normalise(threads, |edge| weights[edge]);
+            return Ok(());
+        };
+        if let Some(position) = (0..weights.len()).find(|&edge| !is_sound(weights[edge] * own[edge])) {
+            return Err(GraphError::BadWeight {
+                position,
+                value: (weights[position] * own[position]).into(),
+            });
+        }
+        self.normalise(threads, |edge| weights[edge] * own[edge]);
         Ok(())
     }
 
@@ -380,11 +400,21 @@ impl<T: Real> Structure<T> {
     /// - Symmetric: g_e / √(d_i d_j) + ∂/∂d_i, where ∂/∂d_k = −(½ Σ g_e v_e over in- and out-edges of k + g_kk r_k) / d_k.
     /// - Mean: (g_e − Σ g v over the in-edges of i) / s_i.
     /// - Sum, Plain: g_e.
+    ///
+    /// Each times the edge's own weight, which multiplied the one that was set.
     pub(crate) fn weight_gradient(&self, threads: &Threads, gradient: &mut ValueGradient<T>) {
-        let ValueGradient { values: g, root: g_root, factors } = gradient;
         if let Some(dense) = &self.dense {
-            return dense.weight_gradient(threads, factors, g);
+            return dense.weight_gradient(threads, &mut gradient.factors, &mut gradient.values);
         }
+        self.product_gradient(threads, gradient);
+        if let Some(own) = &self.own_weights {
+            gradient.values.iter_mut().zip(&own[..]).for_each(|(g, &own)| *g *= own);
+        }
+    }
+
+    /// The same by the products of both weights.
+    fn product_gradient(&self, threads: &Threads, gradient: &mut ValueGradient<T>) {
+        let ValueGradient { values: g, root: g_root, .. } = gradient;
         let offsets = self.graph.offsets();
         let edges = self.in_edges();
         match self.normalisation {

@@ -5,7 +5,7 @@ mod counting;
 
 use std::sync::Arc;
 
-use edgepace_graph::{Classes, DenseFeatures, Features, Graph, Labels, SparseFeatures};
+use edgepace_graph::{Classes, DenseFeatures, Features, Graph, Labels, SparseFeatures, WeightedGraph};
 use edgepace_nn::{Adam, AdamConfig, Backbone, Extra, Metric, Model, ModelConfig, Task, Threads};
 
 const NODES: usize = 1000;
@@ -22,6 +22,13 @@ fn graph() -> Arc<Graph> {
         }
     }
     Arc::new(Graph::undirected(NODES, &a, &b).unwrap())
+}
+
+/// The same with edges that weigh something by themselves.
+fn weighted() -> WeightedGraph {
+    let graph = graph();
+    let weights: Vec<f32> = (0..graph.edges()).map(|edge| 0.5 + (edge % 11) as f32).collect();
+    WeightedGraph::new(graph, weights).unwrap()
 }
 
 fn value(node: usize, column: usize) -> f32 {
@@ -43,14 +50,18 @@ fn sparse() -> Features {
 
 /// Allocations of each of 21 epochs: new edge weights, a training step, every gradient, the embeddings, an evaluation and
 /// its accuracy, and a score.
-fn allocations(backbone: Backbone, features: &Features, threads: &Threads) -> Vec<usize> {
-    let graph = graph();
+fn allocations(
+    backbone: Backbone,
+    graph: WeightedGraph,
+    features: &Features,
+    threads: &Threads,
+) -> Vec<usize> {
     let truth = Classes::new(CLASSES as usize, (0..NODES as u32).map(|i| i % CLASSES).collect()).unwrap();
     let labels: Arc<Labels> = Arc::new(truth.into());
     let train: Vec<u32> = (0..NODES as u32).step_by(3).collect();
     let task = Task::new(Arc::clone(&labels), &train).unwrap();
     let config = ModelConfig { hidden: 16, ..ModelConfig::new(backbone) };
-    let mut weights = vec![1.0_f32; graph.edges()];
+    let mut weights = vec![1.0_f32; graph.graph().edges()];
     let mut model =
         Model::new(graph, Arc::new(features.clone()), CLASSES as usize, config, 1, threads).unwrap();
     let mut adam = Adam::new(AdamConfig::default(), model.parameter_count()).unwrap();
@@ -80,8 +91,10 @@ fn after_the_first_epoch_no_epoch_allocates() {
     for count in [1, 2] {
         let threads = Threads::new(count).unwrap();
         for backbone in Backbone::ALL {
-            for features in [dense(), sparse()] {
-                let counts = allocations(backbone, &features, &threads);
+            for (features, graph) in
+                [(dense(), graph().into()), (sparse(), graph().into()), (dense(), weighted())]
+            {
+                let counts = allocations(backbone, graph, &features, &threads);
                 assert!(counts[0] > 0, "the first epoch grows the buffers, so the counter must have seen it");
                 assert_eq!(counts[1..], [0; 20], "{backbone:?} with {count} threads");
             }

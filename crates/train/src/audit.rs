@@ -20,7 +20,7 @@ pub struct Audit {
     pub suspicion: Vec<f32>,
     /// Cosine of the features of the two ends, or minus their standardised distance for dense measurements.
     pub feature_similarity: Vec<f32>,
-    /// Jaccard overlap of the neighbourhoods of the two ends, the edge itself left out.
+    /// Jaccard overlap of the neighbourhoods of the two ends, the edge itself left out; by weights where edges have them.
     pub jaccard: Vec<f32>,
     pairs: Pairs,
 }
@@ -81,7 +81,7 @@ impl Audit {
         }
         let pairs = Pairs::new(graph);
         let similarity = feature_similarity(threads, graph, &Features::compact(dataset.features()))?;
-        let overlap = neighbourhood_overlap(threads, graph)?;
+        let overlap = neighbourhood_overlap(threads, &dataset.weighted_graph()?)?;
         let mut difficulty = vec![0.0; pairs.len()];
         for (&pair, &value) in pairs.pair_of().iter().zip(&report.difficulty) {
             difficulty[pair as usize] = f64::from(value);

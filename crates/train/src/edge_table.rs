@@ -32,8 +32,12 @@ pub struct EdgeRow {
     pub difficulty: f32,
     /// The epoch from which on it was trained on; none: never.
     pub first_epoch: Option<u32>,
-    /// Its weight at the end.
+    /// Its weight at the end, as the method has it.
     pub weight: f32,
+    /// Its weight in the dataset, where edges have weights; `weight` multiplies it. Of an undirected edge that from `source` to
+    /// `target`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub given_weight: Option<f32>,
     /// The predicted class of each end, by name where it has one; none where nodes have many labels.
     pub source_class: Option<String>,
     /// As `source_class`, of the target.
@@ -90,6 +94,7 @@ impl<'a> EdgeTable<'a> {
             difficulty: self.report.difficulty[edge],
             first_epoch: Some(self.report.first_epoch[edge]).filter(|&epoch| epoch != u32::MAX),
             weight: self.report.weight[edge],
+            given_weight: self.dataset.edge_column(Dataset::WEIGHT).map(|weights| weights[edge]),
             source_class: class(source),
             target_class: class(target),
             feature_similarity: self.audit.feature_similarity[edge],
@@ -103,9 +108,13 @@ impl<'a> EdgeTable<'a> {
     /// # Errors
     /// A file that cannot be written.
     pub fn write(&self, path: &Path, format: TableFormat) -> Result<(), TrainError> {
-        let named = self.dataset.node_names().is_some();
-        let marked = self.dataset.edge_column(Dataset::FAKE).is_some();
-        write(path, format, named, marked, self.rows().map(Ok))
+        let has = |column| self.dataset.edge_column(column).is_some();
+        let optional = Optional {
+            names: self.dataset.node_names().is_some(),
+            weights: has(Dataset::WEIGHT),
+            marks: has(Dataset::FAKE),
+        };
+        write(path, format, optional, self.rows().map(Ok))
     }
 }
 
@@ -113,8 +122,15 @@ impl<'a> EdgeTable<'a> {
 pub struct EdgeFile {
     csv: csv::Reader<BufReader<File>>,
     path: std::path::PathBuf,
-    named: bool,
-    marked: bool,
+    optional: Optional,
+}
+
+/// The columns that only some tables have.
+#[derive(Clone, Copy)]
+struct Optional {
+    names: bool,
+    weights: bool,
+    marks: bool,
 }
 
 impl EdgeFile {
@@ -127,15 +143,18 @@ impl EdgeFile {
         let mut csv = csv::Reader::from_reader(BufReader::new(file));
         let head = csv.headers().map_err(|error| unreadable(path, &error))?.clone();
         let has = |name: &str| head.iter().any(|column| column == name);
-        let expected = columns(true, true, &[]);
-        let optional = ["source_name", "target_name", "fake"];
+        let all = Optional { names: true, weights: true, marks: true };
+        let expected = columns(all, &[]);
+        let optional = ["source_name", "target_name", "given_weight", "fake"];
         let missing = |column: &&Column| !has(&column.name) && !optional.contains(&&column.name[..]);
         if let Some(column) = expected.iter().find(missing) {
             let cause =
                 format!("it has no column `{}`: it is not a table of edges of this version", column.name);
             return Err(unreadable(path, &cause));
         }
-        Ok(Self { csv, path: path.to_owned(), named: has("source_name"), marked: has("fake") })
+        let optional =
+            Optional { names: has("source_name"), weights: has("given_weight"), marks: has("fake") };
+        Ok(Self { csv, path: path.to_owned(), optional })
     }
 
     /// The first rows, how well marked edges were found, and a copy of all of it where one is asked for: in one pass.
@@ -147,7 +166,7 @@ impl EdgeFile {
         top: usize,
         copy: Option<(&Path, TableFormat)>,
     ) -> Result<(Vec<EdgeRow>, Option<Detection>), TrainError> {
-        let (named, marked) = (self.named, self.marked);
+        let optional = self.optional;
         let (mut first, mut scores) = (Vec::new(), Vec::new());
         let path = self.path;
         let rows = self.csv.deserialize::<EdgeRow>().map(|row| {
@@ -162,7 +181,7 @@ impl EdgeFile {
             Ok(row)
         });
         match copy {
-            Some((path, format)) => write(path, format, named, marked, rows)?,
+            Some((path, format)) => write(path, format, optional, rows)?,
             None => {
                 for row in rows {
                     row?;
@@ -186,8 +205,7 @@ pub fn listed(graph: &Graph) -> Vec<(usize, u32, u32)> {
 fn write(
     path: &Path,
     format: TableFormat,
-    named: bool,
-    marked: bool,
+    optional: Optional,
     mut rows: impl Iterator<Item = Result<EdgeRow, TrainError>>,
 ) -> Result<(), TrainError> {
     let mut begun = false;
@@ -198,14 +216,14 @@ fn write(
             Ok(piece) if piece.is_empty() && begun => None,
             piece => {
                 begun = true;
-                Some(piece.map(|piece| columns(named, marked, &piece)))
+                Some(piece.map(|piece| columns(optional, &piece)))
             }
         }
     });
     write_table(path, format, pieces)
 }
 
-fn columns(named: bool, marked: bool, rows: &[EdgeRow]) -> Vec<Column> {
+fn columns(optional: Optional, rows: &[EdgeRow]) -> Vec<Column> {
     let ids = |of: fn(&EdgeRow) -> Option<u32>| Cells::Ids(rows.iter().map(of).collect());
     let numbers = |of: fn(&EdgeRow) -> f32| Cells::Numbers(rows.iter().map(|row| Some(of(row))).collect());
     let texts = |of: fn(&EdgeRow) -> &Option<String>| Cells::Texts(rows.iter().map(of).cloned().collect());
@@ -213,7 +231,7 @@ fn columns(named: bool, marked: bool, rows: &[EdgeRow]) -> Vec<Column> {
         Column::new("source", ids(|row| Some(row.source))),
         Column::new("target", ids(|row| Some(row.target))),
     ];
-    if named {
+    if optional.names {
         columns.push(Column::new("source_name", texts(|row| &row.source_name)));
         columns.push(Column::new("target_name", texts(|row| &row.target_name)));
     }
@@ -222,12 +240,18 @@ fn columns(named: bool, marked: bool, rows: &[EdgeRow]) -> Vec<Column> {
         Column::new("difficulty", numbers(|row| row.difficulty)),
         Column::new("first_epoch", ids(|row| row.first_epoch)),
         Column::new("weight", numbers(|row| row.weight)),
+    ]);
+    if optional.weights {
+        let given = rows.iter().map(|row| row.given_weight).collect();
+        columns.push(Column::new("given_weight", Cells::Numbers(given)));
+    }
+    columns.extend([
         Column::new("source_class", texts(|row| &row.source_class)),
         Column::new("target_class", texts(|row| &row.target_class)),
         Column::new("feature_similarity", numbers(|row| row.feature_similarity)),
         Column::new("jaccard", numbers(|row| row.jaccard)),
     ]);
-    if marked {
+    if optional.marks {
         columns.push(Column::new("fake", Cells::Flags(rows.iter().map(|row| row.fake).collect())));
     }
     columns

@@ -53,6 +53,14 @@ pub trait Recipe: fmt::Debug + Send + Sync {
         false
     }
 
+    /// Refuses what it cannot learn from, before the first epoch.
+    ///
+    /// # Errors
+    /// Names what of the material, and what is legal.
+    fn check_material(&self, _material: &Material) -> Result<(), TrainError> {
+        Ok(())
+    }
+
     /// The bytes that it has in use at most beside those of plain training, once it trains.
     fn extra_bytes(&self, _material: &Material, _config: &RunConfig) -> u64 {
         0

@@ -2,7 +2,9 @@
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use edgepace_graph::{Classes, Dataset, Features, Graph, Labels, ManyLabels, Names, Split, UNLABELLED};
+use edgepace_graph::{
+    Classes, Dataset, Features, Graph, Labels, ManyLabels, Names, Split, UNLABELLED, WeightedGraph,
+};
 
 use edgepace_nn::{CALIBRATION_BINS, Extent, Footprint, Logits, Metric, Threads, expected_calibration_error};
 
@@ -18,7 +20,9 @@ pub struct Material {
     noise: String,
     checksum: String,
     split: Split,
-    graph: Arc<Graph>,
+    graph: WeightedGraph,
+    /// Whether the two directions of an edge weigh differently somewhere.
+    uneven: bool,
     features: Arc<Features>,
     labels: Arc<Labels>,
     class_names: Option<Arc<Names>>,
@@ -93,12 +97,14 @@ impl Material {
             let expected = format!("a split of the {} nodes of the graph", dataset.graph().nodes());
             return Err(TrainError::refused("split", found, expected));
         }
+        let graph = dataset.weighted_graph()?;
         let material = Material {
             name: dataset.name().to_owned(),
             noise: String::new(),
             checksum: dataset.checksum(),
             split: split.clone(),
-            graph: Arc::clone(dataset.graph()),
+            uneven: graph.is_uneven(),
+            graph,
             features: Arc::clone(dataset.features()),
             labels: Arc::new(without_test(labels, split)?),
             class_names: dataset.class_names().cloned().map(Arc::new),
@@ -120,7 +126,7 @@ impl Material {
         &self.noise
     }
 
-    /// SHA-256 of graph, features and labels, with the noise.
+    /// SHA-256 of graph, weights, features and labels, with the noise.
     pub fn checksum(&self) -> &str {
         &self.checksum
     }
@@ -132,6 +138,11 @@ impl Material {
 
     /// The graph.
     pub fn graph(&self) -> &Arc<Graph> {
+        self.graph.graph()
+    }
+
+    /// The graph with what its edges weigh.
+    pub fn weighted_graph(&self) -> &WeightedGraph {
         &self.graph
     }
 
@@ -167,11 +178,12 @@ impl Material {
     /// What a model with these settings takes of memory.
     pub(crate) fn footprint(&self, config: &RunConfig) -> Footprint {
         let (columns, stored) = config.features_from.extent(self.profile(), config.features);
-        let graph = &self.graph;
+        let graph = self.graph();
         let extent = Extent {
             nodes: graph.nodes(),
             edges: graph.edges(),
             symmetric: graph.twins().is_some(),
+            uneven: self.uneven,
             columns,
             stored,
             outputs: self.labels.width(),
@@ -196,7 +208,7 @@ impl Material {
             return Ok(Arc::clone(features));
         }
         *kept = None;
-        let made = from.make(threads, &self.graph, &self.features)?;
+        let made = from.make(threads, self.graph(), &self.features)?;
         let features = step.apply(&made)?;
         if !Arc::ptr_eq(&features, &self.features) {
             self.features.release_memory();

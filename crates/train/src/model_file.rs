@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use edgepace_graph::{Dataset, Features, Graph, Labels, Names};
+use edgepace_graph::{Dataset, Features, Graph, Labels, Names, WeightedGraph};
 use edgepace_nn::{Layers, Model, ModelConfig, StructureId, Threads, mean_log_degree};
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +17,7 @@ use crate::tensor_file::{self, Kind, Tensor};
 
 const KIND: Kind = Kind { name: "model", version: 4 };
 
-/// The tensor of edge weights; without it every edge has weight 1.
+/// The tensor of edge weights, all that edges weigh; without it those of the dataset, or 1 in a graph of the method's own.
 const EDGE_WEIGHTS: &str = "edge_weights";
 /// The edge weights in the second layer, where they are others than in the first.
 const SECOND_WEIGHTS: &str = "edge_weights_of_second_layer";
@@ -37,7 +37,7 @@ pub struct ModelHeader {
     pub id: String,
     /// The dataset's name without noise.
     pub dataset: String,
-    /// SHA-256 of graph, features and labels, with the noise.
+    /// SHA-256 of graph, weights, features and labels, with the noise.
     pub checksum: String,
     /// The noise with its seed; empty without.
     pub noise: String,
@@ -109,7 +109,7 @@ impl Finished {
             class_names: dataset.class_names().map(names),
             feature_names: dataset.feature_names().map(names),
             encoding: dataset.encoding().map(ToOwned::to_owned),
-            mean_log_degree: mean_log_degree(dataset.graph()),
+            mean_log_degree: mean_log_degree(&dataset.weighted_graph()?),
         };
         if snapshot.parameters.is_empty() {
             let logits = Tensor::row(LOGITS, Numbers::F32(snapshot.logits[..].into()));
@@ -156,7 +156,7 @@ fn model(
 ) -> Result<Model<f32>, TrainError> {
     let threads = Threads::new(1)?;
     let outputs = dataset.labels().width();
-    Ok(Model::new(Arc::clone(dataset.graph()), features, outputs, config.model(), seed, &threads)?)
+    Ok(Model::new(dataset.weighted_graph()?, features, outputs, config.model(), seed, &threads)?)
 }
 
 /// A model file that was read.
@@ -190,7 +190,7 @@ impl SavedModel {
             return Ok(logits.to_vec());
         }
         let threads = Threads::new(1)?;
-        let mut model = self.model_on(Arc::clone(dataset.graph()), dataset.features(), &threads)?;
+        let mut model = self.model_on(dataset.weighted_graph()?, dataset.features(), &threads)?;
         match (self.ids(SOURCES)?, self.ids(TARGETS)?) {
             (None, None) => {}
             (Some(sources), Some(targets)) => {
@@ -199,12 +199,13 @@ impl SavedModel {
             _ => return Err(wrong(SOURCES, format!("is there without `{TARGETS}`, or the other way round"))),
         }
         let edges = model.graph().edges();
+        let graph = Arc::clone(model.graph());
         if let Some(weights) = self.floats(EDGE_WEIGHTS, &[edges])? {
-            model.set_edge_weights(weights)?;
+            model.set_weighted_graph(Arc::clone(&graph), weights)?;
         }
         if let Some(weights) = self.floats(SECOND_WEIGHTS, &[edges])? {
-            let second = model.add_structure(Arc::clone(model.graph()))?;
-            model.on(second).set_edge_weights(weights)?;
+            let second = model.add_structure(Arc::clone(&graph))?;
+            model.on(second).set_weighted_graph(graph, weights)?;
             model.on(Layers([StructureId::FIRST, second]));
         }
         Ok(model.evaluate().all_logits().into_owned())
@@ -248,11 +249,11 @@ impl SavedModel {
         self.tensor(LOGITS).is_some()
     }
 
-    /// The network with its parameters on some graph, every edge with weight 1, and on features that are prepared as in
-    /// training.
+    /// The network with its parameters on some graph, every edge with the weight that it has by itself, and on features that are
+    /// prepared as in training.
     pub(crate) fn model_on(
         &self,
-        graph: Arc<Graph>,
+        graph: WeightedGraph,
         features: &Arc<Features>,
         threads: &Threads,
     ) -> Result<Model<f32>, TrainError> {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use edgepace_graph::bytes::{array, total};
-use edgepace_graph::{Features, Graph, Labels};
+use edgepace_graph::{Features, Graph, Labels, WeightedGraph};
 use edgepace_nn::{Adam, AdamConfig, Extent, Layers, Metric, Model, StructureId, Task};
 
 use crate::config::RunConfig;
@@ -22,6 +22,8 @@ pub(crate) struct Network {
     pub(crate) model: Model<f32>,
     /// The graph as the dataset has it.
     pub(crate) graph: Arc<Graph>,
+    /// The same with what its edges weigh by themselves. Weights of a method multiply these.
+    pub(crate) weighted: WeightedGraph,
     /// The prepared features.
     pub(crate) features: Arc<Features>,
     /// Labels of training and validation nodes.
@@ -100,11 +102,12 @@ impl Network {
     /// Features, labels or settings that do not fit.
     pub(crate) fn new(start: &Start<'_>) -> Result<Self, TrainError> {
         let &Start { material, config, seed, threads, .. } = start;
-        let graph = Arc::clone(material.graph());
+        let weighted = material.weighted_graph().clone();
+        let graph = Arc::clone(weighted.graph());
         let features = material.prepared(config, threads)?;
         let labels = Arc::clone(material.labels());
         let (outputs, shape) = (labels.width(), config.model());
-        let model = Model::new(Arc::clone(&graph), Arc::clone(&features), outputs, shape, seed, threads)?;
+        let model = Model::new(weighted.clone(), Arc::clone(&features), outputs, shape, seed, threads)?;
         let split = material.split();
         let task = Task::new(Arc::clone(&labels), split.train())?;
         let adam = config.adam();
@@ -113,6 +116,7 @@ impl Network {
             initial: model.parameter_values().to_vec(),
             model,
             graph,
+            weighted,
             features,
             labels,
             train: split.train().into(),
@@ -138,6 +142,14 @@ impl Network {
     /// As [`Model::optimise`].
     pub(crate) fn optimise(&mut self) -> Result<(), TrainError> {
         Ok(self.model.optimise(&mut self.optimiser)?)
+    }
+
+    /// All that edges weigh under the weights of a method, one per edge id of the dataset's graph.
+    pub(crate) fn products(&self, weights: &[f32]) -> Arc<[f32]> {
+        match self.weighted.weights() {
+            None => weights.into(),
+            Some(own) => weights.iter().zip(&own[..]).map(|(weight, own)| weight * own).collect(),
+        }
     }
 
     /// Goes back to the parameters that the seed gives, with an optimiser that remembers nothing.
@@ -227,7 +239,7 @@ pub(crate) trait Method: Send {
     }
 
     /// One of them as it is now. Asked for when it was the best so far.
-    fn saved_structure(&self, _on: EvaluatedOn) -> SavedStructure {
+    fn saved_structure(&self, _on: EvaluatedOn, _network: &Network) -> SavedStructure {
         SavedStructure::default()
     }
 
@@ -307,8 +319,8 @@ impl<M: Method> Learner for NetworkLearner<M> {
         into.parameters.clear();
         into.parameters.extend_from_slice(model.parameter_values());
         let matrix = into.structure.matrix.take();
-        into.structure = method.saved_structure(on);
-        if let Some(now) = model.matrix() {
+        into.structure = method.saved_structure(on, network);
+        if let Some(now) = network.model.matrix() {
             let mut matrix = matrix.unwrap_or_default();
             matrix.clear();
             matrix.extend_from_slice(now);

@@ -4,8 +4,6 @@
 //! The features get the preparation of the training, statistics and all. Every edge of new data has weight 1 (times that of
 //! the data, if it has any): what a method has learned of single edges, it has learned of those that it saw.
 
-use std::sync::Arc;
-
 use edgepace_graph::Dataset;
 use edgepace_nn::{Threads, sigmoid, softmax};
 
@@ -53,7 +51,7 @@ impl SavedModel {
     /// As [`SavedModel::check_new`]; tensors that are missing or of another shape than the model's.
     pub fn logits_of_new(&self, dataset: &Dataset, threads: &Threads) -> Result<Vec<f32>, TrainError> {
         self.check_new(dataset)?;
-        let mut model = self.model_on(Arc::clone(dataset.graph()), dataset.features(), threads)?;
+        let mut model = self.model_on(dataset.weighted_graph()?, dataset.features(), threads)?;
         Ok(model.evaluate().all_logits().into_owned())
     }
 }

@@ -29,7 +29,8 @@ pub struct Snapshot {
 pub struct SavedStructure {
     /// A graph of the method's own; none: the dataset's.
     pub graph: Option<Arc<Graph>>,
-    /// The weights of its edges; none: 1 everywhere.
+    /// All that its edges weigh, the dataset's weights multiplied in; none: what the dataset says, or 1 in a graph of the
+    /// method's own.
     pub weights: Option<Arc<[f32]>>,
     /// The weights in the second layer, where they are others than in the first.
     pub second_weights: Option<Arc<[f32]>>,

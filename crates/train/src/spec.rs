@@ -155,10 +155,14 @@ impl CheckedConfig {
         let mut config = self.config.clone();
         let course = match &self.course {
             Course::One(recipe) => {
+                recipe.check_material(material)?;
                 config.settings = recipe.settings()?;
                 Course::One(Arc::clone(recipe))
             }
-            Course::Search => Course::Search,
+            Course::Search => {
+                registry::find(&config.method)?.recipe(&config)?.check_material(material)?;
+                Course::Search
+            }
             Course::Best { candidates, alone } => {
                 let complete =
                     |(label, one): &(&'static str, Self)| Ok((*label, one.complete(material, seed)?));

@@ -3,10 +3,10 @@
 //! Edges are compared with degree-matched random non-edges by four columns: the logit of the posterior agreement, the
 //! similarity of features, and Jaccard and ln(1 + Adamic–Adar) of the neighbourhoods. A ridge logistic regression tells
 //! edges from non-edges, refitted at every update; κ_e is the rank of the edge's score among all edges, in (0, 1], equal
-//! scores sharing their mean rank. So it finds by itself that overlap means nothing in a random graph and much in a
+//! scores sharing their mean rank. Overlaps count edges by what they weigh themselves. So it finds by itself that overlap means nothing in a random graph and much in a
 //! citation graph.
 
-use edgepace_graph::{Features, Graph, Threads};
+use edgepace_graph::{Features, Threads, WeightedGraph};
 use serde::{Deserialize, Serialize};
 
 use super::posterior::Posterior;
@@ -59,7 +59,7 @@ struct Fixed {
 impl Fixed {
     fn new(
         threads: &Threads,
-        neighbourhoods: &Neighbourhoods<'_>,
+        neighbourhoods: &Neighbourhoods,
         features: Option<&Features>,
         pairs: &[[u32; 2]],
     ) -> Fixed {
@@ -96,7 +96,7 @@ pub(crate) struct Evidence {
 impl Evidence {
     pub(crate) fn new(
         threads: &Threads,
-        graph: &Graph,
+        graph: &WeightedGraph,
         pairs: &Pairs,
         features: Option<&Features>,
         config: &CurriculumConfig,
@@ -104,7 +104,7 @@ impl Evidence {
     ) -> Result<Evidence, CurriculumError> {
         let neighbourhoods = Neighbourhoods::new(threads, graph)?;
         let most = config.evidence_samples.min(pairs.len());
-        let non_edges = non_edges(graph, most, seed);
+        let non_edges = non_edges(graph.graph(), most, seed);
         Ok(Evidence {
             ridge: config.evidence_ridge,
             sampled: most,

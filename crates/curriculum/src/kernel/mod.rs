@@ -8,7 +8,7 @@ pub(crate) mod evidence;
 mod inner;
 pub(crate) mod posterior;
 
-use edgepace_graph::{Features, Graph, Refusal, Threads};
+use edgepace_graph::{Features, Refusal, Threads, WeightedGraph};
 
 use crate::config::{CurriculumConfig, Kernel, Order};
 use crate::each::each_gathered;
@@ -34,7 +34,7 @@ pub(crate) enum Difficulty {
 impl Difficulty {
     pub(crate) fn new(
         threads: &Threads,
-        graph: &Graph,
+        graph: &WeightedGraph,
         pairs: &Pairs,
         features: Option<&Features>,
         config: &CurriculumConfig,

@@ -100,7 +100,7 @@ fn what_speaks_for_an_edge_can_be_had_by_itself() {
     // A triangle with a tail: only the edges of the triangle have a common neighbour, which makes all of their union but
     // for the tail at node 2.
     let graph = Graph::undirected(4, &[0, 1, 2, 2], &[1, 2, 0, 3]).unwrap();
-    let overlap = neighbourhood_overlap(&Threads::one(), &graph).unwrap();
+    let overlap = neighbourhood_overlap(&Threads::one(), &Arc::new(graph.clone()).into()).unwrap();
     assert_eq!(edgepace_curriculum::Pairs::new(&graph).ends(), [[0, 1], [0, 2], [1, 2], [2, 3]]);
     assert_eq!(overlap.jaccard, [1.0, 0.5, 0.5, 0.0]);
     let rare = |degree: f32| (1.0 / degree.ln()).ln_1p();

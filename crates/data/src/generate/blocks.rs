@@ -86,7 +86,11 @@ impl Blocks {
         };
         let Drawn { mut keys, repeats, nothing } = drawn(0, within)?;
         let other = drawn(1, self.edges - within)?;
-        let dropped = Dropped { duplicates: repeats + other.repeats, loops: nothing + other.nothing };
+        let dropped = Dropped {
+            duplicates: repeats + other.repeats,
+            loops: nothing + other.nothing,
+            ..Dropped::default()
+        };
         merge(&mut keys, other.keys);
         let graph = undirected(self.nodes, &keys, dropped)?;
         drop(keys);

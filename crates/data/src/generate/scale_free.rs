@@ -67,7 +67,7 @@ impl ScaleFree {
         let drawn = distinct(threads, self.edges, draw).map_err(|reached| {
             too_dense("scale-free: edges", self.edges, &format!("{reached} edges"), self.edges)
         })?;
-        let dropped = Dropped { duplicates: drawn.repeats, loops: drawn.nothing };
+        let dropped = Dropped { duplicates: drawn.repeats, loops: drawn.nothing, ..Dropped::default() };
         let graph = undirected(self.nodes, &drawn.keys, dropped)?;
         drop(drawn);
         let labels = dealt.labels();

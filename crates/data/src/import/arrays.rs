@@ -127,9 +127,8 @@ fn read_npz<R: Read + Seek>(
     let splits = splits(npz, nodes)?;
     let mut dataset =
         Dataset::new(name, graph, features, labels, splits).map_err(|error| wrong(npz, error))?;
-    for (name, values) in columns {
-        dataset = dataset.with_edge_column(name, values)?;
-    }
+    let columns = columns.into_iter().map(|(name, values)| (name, values.into()));
+    dataset = dataset.with_edge_columns(columns).map_err(|error| wrong(npz, error))?;
     if let Some(names) = npz.strings(KEYS.node_names, &[Some(nodes)])? {
         dataset = dataset.with_node_names(names)?;
     }
@@ -280,9 +279,7 @@ fn adjacency<R: Read + Seek>(
     let (graph, columns) =
         graph(threads, shape[0], &sources, &targets, directed, columns).map_err(graph_error(npz.file()))?;
     let (features, labels) = (features::no_features(&graph)?, Labels::from(unlabelled(&graph)?));
-    let mut dataset = Dataset::new(name, graph, features, labels, Vec::new())?;
-    for (name, values) in columns {
-        dataset = dataset.with_edge_column(name, values)?;
-    }
-    Ok(dataset)
+    let dataset = Dataset::new(name, graph, features, labels, Vec::new())?;
+    let columns = columns.into_iter().map(|(name, values)| (name, values.into()));
+    dataset.with_edge_columns(columns).map_err(graph_error(npz.file()))
 }

@@ -29,6 +29,7 @@ use self::blocks::{Blocks, in_order};
 use self::layout::Layout;
 use self::lines::{Parsed, ReadId, parse, parse_weight};
 use self::quoted::{BadQuotes, Record, Records};
+use super::WEIGHT;
 use super::edges::{EdgeTable, NO_SUCH_NODE};
 use super::ids::{Hasher, Ids, NODE_LIMIT, Named, names_or_numbers, number_or_name, parse_number};
 use crate::error::io_error;
@@ -51,6 +52,8 @@ pub(crate) struct Delimited {
     pub(crate) target: Option<Column>,
     /// How strong they are.
     pub(crate) weight: Option<Column>,
+    /// Whether that column is of any numbers, and not of weights.
+    pub(crate) any_number: bool,
 }
 
 impl Delimited {
@@ -416,7 +419,7 @@ impl Reader<'_> {
             }
             Trouble::Weight(found) => (
                 field(layout.weight.unwrap_or_default(), "weight"),
-                "a finite number that is at least 0".into(),
+                if layout.any_number { "a finite number" } else { WEIGHT }.into(),
                 format!("`{}`", shown(&found)),
                 "write it with a decimal point, remove the edge, or read the file without weights",
             ),
@@ -471,7 +474,7 @@ impl Edges {
         };
         let (source, target) = (end(layout.source, Which::Source)?, end(layout.target, Which::Target)?);
         if let Some(column) = layout.weight {
-            self.weights.push(parse_weight(record.get(column))?);
+            self.weights.push(parse_weight(record.get(column), layout.any_number)?);
         }
         self.sources.push(source);
         self.targets.push(target);

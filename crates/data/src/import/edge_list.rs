@@ -5,11 +5,14 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 
+use edgepace_graph::is_weight;
+
 use super::Columns;
 use super::edges::{EdgeBuilder, EdgeTable};
 use super::ids::Ids;
+use crate::DataError;
 use crate::error::{Place, excerpt, format_error, io_error};
-use crate::{DataError, import::EdgeValues};
+use crate::import::{EdgeValues, WEIGHT};
 
 pub(crate) fn read(
     file: &Path,
@@ -66,6 +69,11 @@ fn read_lines(
             let first = if data.is_empty() { None } else { Some(data.parse().map_err(|_| wrong())?) };
             std::iter::once(first).chain(keys[1..].iter().map(|_| None)).collect()
         };
+        if let Some(&Some(value)) = found.first()
+            && !is_weight(value)
+        {
+            return Err(format_error(file, at(), WEIGHT, value.to_string()));
+        }
         for (position, (value, column)) in found.into_iter().zip(&mut values).enumerate() {
             // A column is there for every edge or for none.
             match value {

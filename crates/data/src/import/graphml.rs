@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 
-use edgepace_graph::{Dataset, Threads};
+use edgepace_graph::{Dataset, Threads, is_weight as is_weight_value};
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::{Reader, XmlVersion};
 
@@ -16,7 +16,7 @@ use super::column::{Cells, Column, Places, Table, Texts};
 use super::edges::{EdgeBuilder, is_weight};
 use super::ids::Ids;
 use super::report::{ColumnReport, Kind, Role, TableOf};
-use super::{Columns, Import, Parts, nodes_of_table};
+use super::{Columns, Import, Parts, WEIGHT, nodes_of_table};
 use crate::DataError;
 use crate::error::{Place, excerpt, format_error, io_error};
 
@@ -397,6 +397,10 @@ impl State<'_> {
             let Some(kept) = self.edge_columns[column] else { continue };
             let (name, values) = &mut self.edge_values[kept];
             let value = text.trim().parse().map_err(|_| not_a_number(self.file, name, text, place))?;
+            if name == Dataset::WEIGHT && !is_weight_value(value) {
+                let expected = format!("as `{}` of every edge {WEIGHT}", self.edge_keys.names[column]);
+                return Err(format_error(self.file, place(), expected, excerpt(text.as_bytes())));
+            }
             values.push(value);
             filled += 1;
         }

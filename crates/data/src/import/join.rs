@@ -51,9 +51,8 @@ pub(super) fn join(threads: &Threads, parts: Parts, request: &Import) -> Result<
         let dataset = Dataset::new(name, graph, features, labels, Vec::new())?;
         (if let Some(names) = names { dataset.with_node_names(names)? } else { dataset }, Vec::new())
     };
-    for (name, values) in columns {
-        dataset = dataset.with_edge_column(name, values)?;
-    }
+    let columns = columns.into_iter().map(|(name, values)| (name, values.into()));
+    dataset = dataset.with_edge_columns(columns).map_err(graph_error(&request.edges))?;
     reports.extend(edge_reports);
     dataset = match listed {
         Some(features) => without_features(dataset)?.with_features(features)?,
@@ -287,9 +286,8 @@ pub(super) fn with_arrays(
     if let Some(splits) = kept_splits.filter(|_| count == found) {
         joined = joined.with_splits(splits).map_err(graph_error(file))?;
     }
-    for (name, values) in columns {
-        joined = joined.with_edge_column(name, values)?;
-    }
+    let columns = columns.into_iter().map(|(name, values)| (name, values.into()));
+    joined = joined.with_edge_columns(columns)?;
     let dataset = described(replace_features(joined, request, rows)?, request)?;
     Ok(Imported { dataset, columns: reports })
 }

@@ -542,6 +542,7 @@ fn layout(format: Format, request: &Import) -> Delimited {
         source: column(&columns.source),
         target: column(&columns.target),
         weight: column(&columns.weight),
+        any_number: false,
     }
 }
 
@@ -561,12 +562,16 @@ fn read_delimited(
     let mut values = Vec::new();
     for name in &columns.edge_values {
         layout.weight = Some(Column::Name(name.clone()));
+        layout.any_number = true;
         let again = read_edges(threads, &request.edges, &layout, Some(edges.ids), &progress)?;
         values.push((name.clone(), again.weights.unwrap_or_default()));
         edges.ids = again.ids;
     }
     Ok((edges, values))
 }
+
+/// What a reader expects of a weight: see [`edgepace_graph::is_weight`].
+const WEIGHT: &str = "a weight: a number from 0 (no edge) to 1e9";
 
 /// Named numbers for every edge.
 type EdgeValues = Vec<(String, Vec<f32>)>;
@@ -588,12 +593,25 @@ fn graph(
         return Ok((build(threads, nodes, sources, targets)?, columns));
     }
     let build = if directed { Graph::from_edges_traced_on } else { Graph::undirected_traced_on };
-    let traced = build(threads, nodes, sources, targets)?;
+    let mut traced = build(threads, nodes, sources, targets)?;
     let mut carried = Vec::new();
     for (name, values) in columns {
-        carried.push((name, traced.carry(&values)?));
+        let by_id = traced.carry(&values)?;
+        if name == Dataset::WEIGHT {
+            traced.count_conflicts((sources, targets), &values, &by_id);
+        }
+        carried.push((name, by_id));
     }
-    Ok((traced.into_graph(), carried))
+    Ok(without_weightless(traced.into_graph(), carried))
+}
+
+/// The same without edges of weight 0, before anything else is made of the graph.
+fn without_weightless(graph: Graph, columns: EdgeValues) -> (Graph, EdgeValues) {
+    let weights = columns.iter().find(|(name, values)| name == Dataset::WEIGHT && values.contains(&0.0));
+    let Some((_, weights)) = weights else { return (graph, columns) };
+    let (graph, edge_of) = graph.without_weightless(weights);
+    let kept = |values: Vec<f32>| edge_of.iter().map(|&edge| values[edge as usize]).collect();
+    (graph, columns.into_iter().map(|(name, values)| (name, kept(values))).collect())
 }
 
 fn unlabelled(graph: &Graph) -> Result<Classes, DataError> {

@@ -8,7 +8,7 @@ use std::io::{Read as _, Write as _};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
-use edgepace_graph::Threads;
+use edgepace_graph::{Threads, is_weight};
 use parquet::basic::{ConvertedType, LogicalType, TimeUnit};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::{ByteArray, DataType, FixedLenByteArray, Int96};
@@ -24,7 +24,7 @@ use super::edges::{EdgeBuilder, EdgeTable, Ends};
 use super::ids::{Ids, Named};
 use super::pages::{check_footer, check_pages};
 use super::roles::find;
-use super::{Columns, EdgeValues};
+use super::{Columns, EdgeValues, WEIGHT};
 use crate::DataError;
 use crate::error::{Place, excerpt, format_error, io_error};
 
@@ -174,6 +174,13 @@ fn edges(
                 }
                 Cell::Missing => return Err(format_error(file, place(), "a number", "nothing")),
             });
+        }
+        // The weight comes first.
+        if let (Some(column), Some(&value)) = (weight, values.first().and_then(|weights| weights.last()))
+            && !is_weight(value)
+        {
+            let place = Place::Entry(table.names[column].clone(), row);
+            return Err(format_error(file, place, WEIGHT, value.to_string()));
         }
         Ok(())
     })?;

@@ -29,6 +29,12 @@ pub struct Info {
     pub dropped_duplicates: usize,
     /// Self-loops of the source that the graph does not have.
     pub dropped_loops: usize,
+    /// Edges of weight 0 that the graph does not have.
+    #[serde(default)]
+    pub dropped_weightless: usize,
+    /// Those repeated edges whose weight is another than that of the first, which counts.
+    #[serde(default)]
+    pub dropped_conflicting: usize,
     /// The features.
     pub features: FeatureInfo,
     /// The labels.
@@ -91,7 +97,7 @@ pub struct SplitInfo {
 impl Info {
     pub(super) fn of(dataset: &Dataset, record: &str) -> Info {
         let graph = dataset.graph();
-        let Dropped { duplicates, loops } = graph.dropped();
+        let Dropped { duplicates, loops, weightless, conflicting } = graph.dropped();
         let stored = match &**dataset.features() {
             Features::Dense(_) => None,
             Features::Sparse(sparse) => Some(sparse.values().len()),
@@ -114,6 +120,8 @@ impl Info {
             undirected: graph.twins().is_some(),
             dropped_duplicates: duplicates,
             dropped_loops: loops,
+            dropped_weightless: weightless,
+            dropped_conflicting: conflicting,
             features: FeatureInfo { columns: dataset.features().cols(), stored },
             labels: LabelInfo { width: dataset.labels().width(), many },
             homophily,

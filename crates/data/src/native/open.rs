@@ -200,7 +200,12 @@ impl Native {
         let sources = self.section("graph.sources", Dtype::U32, info.edges)?;
         let twins =
             info.undirected.then(|| self.section("graph.twins", Dtype::U32, info.edges)).transpose()?;
-        let dropped = Dropped { duplicates: info.dropped_duplicates, loops: info.dropped_loops };
+        let dropped = Dropped {
+            duplicates: info.dropped_duplicates,
+            loops: info.dropped_loops,
+            weightless: info.dropped_weightless,
+            conflicting: info.dropped_conflicting,
+        };
         let graph = Graph::trusted(offsets, sources, twins, dropped).map_err(graph_error)?;
         let mut splits = Vec::new();
         for (position, split) in info.splits.iter().enumerate() {
@@ -211,10 +216,11 @@ impl Native {
         }
         let (features, labels) = (self.features()?, self.labels()?);
         let mut dataset = Dataset::trusted(&info.name, graph, features, labels, splits);
+        let mut columns = Vec::new();
         for (position, name) in info.edge_columns.iter().enumerate() {
-            let values = self.section(&format!("edge.{position}"), Dtype::F32, info.edges)?;
-            dataset = dataset.with_edge_column(name, values).map_err(graph_error)?;
+            columns.push((name.clone(), self.section(&format!("edge.{position}"), Dtype::F32, info.edges)?));
         }
+        dataset = dataset.with_edge_columns(columns).map_err(graph_error)?;
         if info.node_names {
             let names = self.names("node_names", info.nodes)?;
             dataset = dataset.with_node_names(names).map_err(graph_error)?;

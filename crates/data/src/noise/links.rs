@@ -123,11 +123,13 @@ impl<'a> Links<'a> {
         Ok(())
     }
 
-    /// The dataset over these links. Edge columns follow; with `mark`, added edges are marked in [`Dataset::FAKE`].
+    /// The dataset over these links. Edge columns follow; an added edge has the weight of an original one that `weights` draws,
+    /// and 0 in all other columns. With `mark`, added edges are marked in [`Dataset::FAKE`].
     pub(super) fn into_dataset(
         self,
         threads: &Threads,
         dataset: Dataset,
+        weights: Stream,
         mark: bool,
     ) -> Result<Dataset, DataError> {
         let nodes = self.original.nodes();
@@ -142,7 +144,11 @@ impl<'a> Links<'a> {
         let mut columns: Vec<(String, Vec<f32>)> = Vec::new();
         for (name, values) in dataset.edge_columns() {
             let value = |&old: &u32| if old == ADDED { 0.0 } else { values[old as usize] };
-            columns.push((name.to_owned(), old_of.iter().map(value).collect()));
+            let mut column: Vec<f32> = old_of.iter().map(value).collect();
+            if name == Dataset::WEIGHT {
+                self.draw_weights(&graph, weights, values, &mut column);
+            }
+            columns.push((name.to_owned(), column));
         }
         if mark {
             let known = columns.iter().position(|(name, _)| name == Dataset::FAKE);
@@ -154,11 +160,24 @@ impl<'a> Links<'a> {
                 *value = if old == ADDED { 1.0 } else { *value };
             }
         }
-        let mut dataset = dataset.with_graph(graph)?;
-        for (name, values) in columns {
-            dataset = dataset.with_edge_column(name, values)?;
+        let columns = columns.into_iter().map(|(name, values)| (name, values.into()));
+        Ok(dataset.with_graph(graph)?.with_edge_columns(columns)?)
+    }
+
+    /// Gives each added edge the weight of an original one, all of which are equally likely; both directions of an undirected
+    /// edge come from the same one.
+    fn draw_weights(&self, graph: &Graph, stream: Stream, weights: &[f32], column: &mut [f32]) {
+        let old = Links::of(self.original).list;
+        let draw = |key: u64| old[stream.below(key, old.len() as u64) as usize].1 as usize;
+        let new_edges: Vec<usize> =
+            if self.directed { (0..graph.edges()).collect() } else { forward_edges(graph).collect() };
+        for (&edge, _) in new_edges.iter().zip(&self.list).filter(|(_, link)| link.1 == ADDED) {
+            let from = draw(edge as u64);
+            column[edge] = weights[from];
+            if let (Some(twins), Some(old_twins)) = (graph.twins(), self.original.twins()) {
+                column[twins[edge] as usize] = weights[old_twins[from] as usize];
+            }
         }
-        Ok(dataset)
     }
 
     /// For each edge of the new graph its id in the original one, or [`ADDED`].

@@ -57,7 +57,8 @@ impl Noise {
     /// The dataset with this noise, drawn from its own seed or else from `seed`. Its name is the old one, `+` and the
     /// [`record`](Noise::record).
     ///
-    /// Edge columns follow their edges and are 0 for an added edge. With `fake` or `dice` the column
+    /// Edge columns follow their edges and are 0 for an added edge, but for [`Dataset::WEIGHT`]: an added edge weighs as much
+    /// as an edge of the original graph that is drawn for it, all being equally likely. With `fake` or `dice` the column
     /// [`Dataset::FAKE`] is 1 for every added edge and, unless it was there before, 0 for the others. `flip` needs the name
     /// of one of the dataset's splits. Cost: O(edges log edges), 16 bytes per edge beside the graphs.
     ///
@@ -133,9 +134,12 @@ impl Noise {
             )?;
         }
         let mark = self.fake > 0.0 || self.dice > 0.0;
-        links.into_dataset(threads, dataset, mark)
+        links.into_dataset(threads, dataset, stream(seed, Purpose::FakeEdges, WEIGHTS_STREAM), mark)
     }
 }
+
+/// The stream of weights of added edges: those before it say which edges are added.
+const WEIGHTS_STREAM: u32 = 2;
 
 fn stream(seed: u64, purpose: Purpose, index: u32) -> Stream {
     Stream::new(seed, purpose, index)

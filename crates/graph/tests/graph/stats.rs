@@ -94,7 +94,7 @@ fn a_small_graph_is_told_in_full() {
             isolated: 1,
             components: 2,
             largest_component: 4,
-            dropped: Dropped { duplicates: 1, loops: 1 },
+            dropped: Dropped { duplicates: 1, loops: 1, ..Dropped::default() },
         }
     );
 }

@@ -49,7 +49,7 @@ fn the_two_directions_of_a_directed_pair_keep_values_of_their_own() {
 #[test]
 fn a_graph_of_loops_alone_has_no_edges_and_carries_no_values() {
     let traced = Graph::undirected_traced(2, &[0, 1, 1], &[0, 1, 1]).unwrap();
-    assert_eq!(traced.graph().dropped(), Dropped { duplicates: 0, loops: 3 });
+    assert_eq!(traced.graph().dropped(), Dropped { duplicates: 0, loops: 3, ..Dropped::default() });
     assert_eq!(traced.edge_of_input(), [DROPPED; 3]);
     assert_eq!(traced.carry(&[1, 2, 3]), Ok(vec![]));
 }

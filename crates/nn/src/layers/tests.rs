@@ -119,7 +119,7 @@ impl Setting {
     /// The output, and the gradient of Σ output · cotangent if there is a cotangent.
     fn pass<T: Real>(&self, point: &Point<T>, cotangent: Option<&[T]>) -> (Vec<T>, Option<Point<T>>) {
         let threads = &Threads::new(1).unwrap();
-        let mut structure = Structure::new(threads, Arc::clone(&self.graph), self.normalisation(), 0);
+        let mut structure = Structure::new(threads, &Arc::clone(&self.graph).into(), self.normalisation(), 0);
         structure.set_weights(threads, &point.edges).unwrap();
         let (rows, columns) = (self.graph.nodes(), self.inputs);
         let by_row = Compressed::new(rows, columns, |i, c| point.input[i * columns + c]);

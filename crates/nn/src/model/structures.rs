@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use edgepace_graph::{Graph, Refusal, check_weights};
+use edgepace_graph::{Graph, Refusal, WeightedGraph, check_weights};
 
 use crate::config::{Backbone, ModelConfig};
 use crate::error::NnError;
@@ -38,33 +38,40 @@ impl Layers {
 }
 
 impl<T: Real> Model<T> {
-    /// Adds another graph of the same nodes, every edge with weight 1, to work on in turn with the first: to train on some
-    /// edges and to evaluate on others without setting weights to and fro. What [`Model::on`] chooses, keeps its weights.
+    /// Adds another graph of the same nodes, every edge with the weight that it has by itself, to work on in turn with the
+    /// first: to train on some edges and to evaluate on others without setting weights to and fro. What [`Model::on`] chooses,
+    /// keeps its weights.
     ///
     /// # Errors
     /// The graph has another number of nodes.
-    pub fn add_structure(&mut self, graph: Arc<Graph>) -> Result<StructureId, NnError> {
-        let number = self.structures.len();
-        let structure = self.structure(&graph, None, number)?;
-        self.structures.push((graph, structure));
+    pub fn add_structure(&mut self, graph: impl Into<WeightedGraph<T>>) -> Result<StructureId, NnError> {
+        let (graph, number) = (graph.into(), self.structures.len());
+        let structure = self.structure(&graph, number)?;
+        self.structures.push((Arc::clone(graph.graph()), structure));
         Ok(StructureId(number))
     }
 
-    /// Adds a structure with a weight for every pair of nodes, at first 1 where the graph that it works on now has an edge in
-    /// either direction: for methods that learn the whole matrix. Nodes² numbers, as many again for the gradient.
+    /// Adds a structure with a weight for every pair of nodes, at first that of the edge that this graph has in either
+    /// direction: for methods that learn the whole matrix. Nodes² numbers, as many again for the gradient.
     ///
     /// [`Model::matrix`] shows it, [`Model::update_matrix`] changes it; it has no edges, and takes no edge weights.
     ///
     /// # Errors
-    /// The backbone is PNA, which takes minima and maxima over edges, or the MLP, which has none.
-    pub fn add_dense_structure(&mut self) -> Result<StructureId, NnError> {
+    /// The graph has another number of nodes, or the backbone is PNA, which takes minima and maxima over edges, or the MLP,
+    /// which has none.
+    pub fn add_dense_structure(
+        &mut self,
+        graph: impl Into<WeightedGraph<T>>,
+    ) -> Result<StructureId, NnError> {
+        let graph = graph.into();
+        self.check_nodes(graph.graph())?;
         let backbone = self.config.backbone;
         if matches!(backbone, Backbone::Pna | Backbone::Mlp) {
             let expected = "gcn, gin or sage on a dense structure";
             return Err(Refusal::new("backbone", backbone.name(), expected).into());
         }
         let number = self.structures.len();
-        let structure = Structure::dense(&self.threads, self.graph(), normalisation(&self.config), number)?;
+        let structure = Structure::dense(&self.threads, &graph, normalisation(&self.config), number)?;
         self.structures.push((Arc::clone(structure.graph()), structure));
         Ok(StructureId(number))
     }
@@ -106,27 +113,19 @@ impl<T: Real> Model<T> {
         self
     }
 
-    fn structure(
-        &self,
-        graph: &Arc<Graph>,
-        weights: Option<&[T]>,
-        number: usize,
-    ) -> Result<Structure<T>, NnError> {
+    fn check_nodes(&self, graph: &Graph) -> Result<(), NnError> {
         let (found, expected) = (graph.nodes(), self.graph().nodes());
-        if found != expected {
-            let reason = "the nodes of the graph that the model was made for";
-            return Err(Refusal::size("graph", found, expected, reason).into());
+        if found == expected {
+            return Ok(());
         }
-        let (pattern, normalisation) = (structure_graph(&self.config, graph)?, normalisation(&self.config));
-        match weights {
-            Some(weights) if self.config.backbone != Backbone::Mlp => {
-                Ok(Structure::weighted(&self.threads, (pattern, weights), normalisation, number)?)
-            }
-            _ => {
-                weights.map_or(Ok(()), |weights| check_weights(graph, weights))?;
-                Ok(Structure::new(&self.threads, pattern, normalisation, number))
-            }
-        }
+        let reason = "the nodes of the graph that the model was made for";
+        Err(Refusal::size("graph", found, expected, reason).into())
+    }
+
+    fn structure(&self, graph: &WeightedGraph<T>, number: usize) -> Result<Structure<T>, NnError> {
+        self.check_nodes(graph.graph())?;
+        let pattern = structure_graph(&self.config, graph)?;
+        Ok(Structure::new(&self.threads, &pattern, normalisation(&self.config), number))
     }
 
     /// Gives back the memory of what was propagated along a structure and kept. It is computed again when needed: for a
@@ -137,10 +136,11 @@ impl<T: Real> Model<T> {
         }
     }
 
-    /// Takes one weight per edge id and re-normalises; 0 means that the edge is not there.
+    /// Takes one weight per edge id, which multiplies what the edge weighs by itself, and re-normalises; 0 means that the edge
+    /// is not there.
     ///
     /// # Errors
-    /// Not one weight per edge, or one that is negative, not a number or above
+    /// Not one weight per edge, or one that is negative, not a number or, by itself or multiplied, above
     /// [`MAX_EDGE_WEIGHT`](edgepace_graph::MAX_EDGE_WEIGHT).
     pub fn set_edge_weights(&mut self, weights: &[T]) -> Result<(), NnError> {
         if self.config.backbone == Backbone::Mlp {
@@ -151,31 +151,43 @@ impl<T: Real> Model<T> {
         Ok(())
     }
 
-    /// Goes on with the same parameters on another graph of the same nodes, every edge with weight 1. PNA keeps the mean
-    /// degree of the graph that it was made for.
+    /// Goes on with the same parameters on another graph of the same nodes, every edge with the weight that it has by itself.
+    /// PNA keeps the mean degree of the graph that it was made for.
     ///
     /// # Errors
     /// The graph has another number of nodes.
-    pub fn set_graph(&mut self, graph: Arc<Graph>) -> Result<(), NnError> {
-        self.replace_graph(graph, None)
+    pub fn set_graph(&mut self, graph: impl Into<WeightedGraph<T>>) -> Result<(), NnError> {
+        let graph = graph.into();
+        let structure = self.structure(&graph, self.current.0[0].0)?;
+        self.replace_structure(Arc::clone(graph.graph()), structure);
+        Ok(())
     }
 
-    /// The same with one weight per edge id of the other graph; 0 means that the edge is not there.
+    /// The same with one weight per edge id of the other graph, all that the edge weighs; 0 means that it is not there. The
+    /// weights are not kept: the next ones that are set replace them.
     ///
     /// # Errors
     /// The graph has another number of nodes, or the weights are refused as by [`Model::set_edge_weights`].
     pub fn set_weighted_graph(&mut self, graph: Arc<Graph>, weights: &[T]) -> Result<(), NnError> {
-        self.replace_graph(graph, Some(weights))
+        let number = self.current.0[0].0;
+        let structure = if self.config.backbone == Backbone::Mlp {
+            check_weights(&graph, weights)?;
+            self.structure(&Arc::clone(&graph).into(), number)?
+        } else {
+            self.check_nodes(&graph)?;
+            let normalisation = normalisation(&self.config);
+            Structure::weighted(&self.threads, (Arc::clone(&graph), weights), normalisation, number)?
+        };
+        self.replace_structure(graph, structure);
+        Ok(())
     }
 
-    fn replace_graph(&mut self, graph: Arc<Graph>, weights: Option<&[T]>) -> Result<(), NnError> {
+    fn replace_structure(&mut self, graph: Arc<Graph>, mut structure: Structure<T>) {
         let number = self.current.0[0].0;
-        let mut structure = self.structure(&graph, weights, number)?;
         let current = &mut self.structures[number];
         structure.succeed(current.1.version());
         *current = (graph, structure);
         self.gradients.latest.edges = false;
-        Ok(())
     }
 }
 
@@ -189,9 +201,12 @@ pub(super) fn normalisation(config: &ModelConfig) -> Normalisation {
 }
 
 /// The graph that a backbone propagates along: the MLP is a GCN whose nodes are alone.
-pub(super) fn structure_graph(config: &ModelConfig, graph: &Arc<Graph>) -> Result<Arc<Graph>, NnError> {
+pub(super) fn structure_graph<T: Real>(
+    config: &ModelConfig,
+    graph: &WeightedGraph<T>,
+) -> Result<WeightedGraph<T>, NnError> {
     match config.backbone {
-        Backbone::Mlp => Ok(Arc::new(Graph::from_edges(graph.nodes(), &[], &[])?)),
-        _ => Ok(Arc::clone(graph)),
+        Backbone::Mlp => Ok(Arc::new(Graph::from_edges(graph.graph().nodes(), &[], &[])?).into()),
+        _ => Ok(graph.clone()),
     }
 }

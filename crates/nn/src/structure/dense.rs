@@ -3,7 +3,7 @@
 //! The normalised matrix is never made. Every propagation here is P = diag(l) · S · diag(r) + diag(root), so rows are
 //! scaled before and after one dense product with S, and new weights cost one pass over S for their sums.
 
-use edgepace_graph::{Graph, GraphError, MAX_EDGE_WEIGHT};
+use edgepace_graph::{GraphError, MAX_EDGE_WEIGHT, WeightedGraph};
 
 use crate::kernels::dense::{Output, Panels, matmul};
 use crate::kernels::finish::Finish;
@@ -52,14 +52,17 @@ impl<T: Real> Factors<T> {
 }
 
 impl<T: Real> Dense<T> {
-    /// The adjacency of a graph; an edge in one direction counts for both.
-    pub(crate) fn new(threads: &Threads, graph: &Graph, normalisation: Normalisation) -> Self {
+    /// The adjacency of a graph; an edge in one direction counts for both, and of two that weigh differently the heavier.
+    pub(crate) fn new(threads: &Threads, graph: &WeightedGraph<T>, normalisation: Normalisation) -> Self {
+        let (graph, own) = (graph.graph(), graph.weights());
         let nodes = graph.nodes();
-        let mut weights = zeros(nodes * nodes);
+        let mut weights: Vec<T> = zeros(nodes * nodes);
         for target in 0..nodes {
-            for &source in &graph.sources()[graph.in_edges(target)] {
-                weights[target * nodes + source as usize] = T::ONE;
-                weights[source as usize * nodes + target] = T::ONE;
+            for edge in graph.in_edges(target) {
+                let source = graph.sources()[edge] as usize;
+                let weight = own.map_or(T::ONE, |own| own[edge]).max(weights[target * nodes + source]);
+                weights[target * nodes + source] = weight;
+                weights[source * nodes + target] = weight;
             }
         }
         let [degrees, left, right, root] = [(); 4].map(|()| zeros(nodes));

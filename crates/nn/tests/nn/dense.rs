@@ -42,7 +42,7 @@ fn dense_model(problem: &Problem, backbone: Backbone, sparse: bool) -> Model<f64
     let features = if sparse { problem.sparse() } else { problem.dense() };
     let mut model: Model<f64> = problem.model(&features, &small_config(backbone), &one_thread());
     randomise(&mut model, 11);
-    let dense = model.add_dense_structure().unwrap();
+    let dense = model.add_dense_structure(Arc::clone(model.graph())).unwrap();
     model.on(dense);
     model
 }
@@ -132,7 +132,7 @@ fn training_on_it_gives_the_same_bits_on_any_number_of_threads() {
             let threads = Threads::new(threads).unwrap();
             let mut model: Model<f32> = problem.model(&problem.sparse(), &small_config(backbone), &threads);
             let mut adam = Adam::new(AdamConfig::default(), model.parameter_count()).unwrap();
-            let dense = model.add_dense_structure().unwrap();
+            let dense = model.add_dense_structure(Arc::clone(model.graph())).unwrap();
             let model = model.on(dense);
             for epoch in 0..3 {
                 model.gradients(&problem.task(), Some(epoch), EDGES).unwrap();
@@ -185,6 +185,6 @@ fn weights_that_are_no_weights_are_refused_and_so_are_backbones_that_need_edges(
     assert!(model.update_matrix(largest).is_ok(), "the limit is of each weight, not of their sum");
     for backbone in [Backbone::Pna, Backbone::Mlp] {
         let mut model: Model<f32> = problem.model(&problem.dense(), &small_config(backbone), &one_thread());
-        assert!(model.add_dense_structure().is_err());
+        assert!(model.add_dense_structure(Arc::clone(model.graph())).is_err());
     }
 }

@@ -11,6 +11,7 @@ mod initialisation;
 mod large_weights;
 mod layers;
 mod metrics;
+mod own_weights;
 mod properties;
 mod pyg;
 mod reference;

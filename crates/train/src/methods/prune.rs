@@ -3,7 +3,7 @@
 //! **`prune-features`** drops the edges whose ends have the least similar features (cosine of bags of words, minus the
 //! standardised distance of measurements; as Jaccard pruning in Wu, Wang, Tyshetskiy, Docherty, Lu, Zhu: Adversarial
 //! Examples on Graph Data, IJCAI 2019, does with binary features), **`prune-overlap`** those whose ends share the fewest
-//! neighbours, |N_i ∩ N_j| / |N_i ∪ N_j|.
+//! neighbours, |N_i ∩ N_j| / |N_i ∪ N_j|, counted by what edges weigh. Those that stay keep their weight.
 //!
 //! ⌊share · edges⌋ undirected edges are dropped, the lowest scores first; of equal scores those that a random order of the
 //! seed names first, because the order of edge ids favours some nodes. The share is chosen on validation.
@@ -13,7 +13,7 @@ use std::sync::Arc;
 use edgepace_curriculum::{NEVER, Pairs, feature_similarity, neighbourhood_overlap};
 use edgepace_graph::random::{Purpose, Stream};
 use edgepace_graph::{
-    Features, Graph,
+    Features, WeightedGraph,
     bytes::{self, array, total},
 };
 use edgepace_nn::{StructureId, Threads};
@@ -78,7 +78,7 @@ pub(crate) fn candidates(config: &RunConfig) -> Option<Candidates> {
 
 /// `prune-features` with the settings of a run.
 pub(crate) fn by_features(config: &RunConfig) -> Result<Arc<dyn Recipe>, TrainError> {
-    recipe(config, |threads, graph, features| Ok(feature_similarity(threads, graph, features)?))
+    recipe(config, |threads, graph, features| Ok(feature_similarity(threads, graph.graph(), features)?))
 }
 
 /// `prune-overlap` with the settings of a run.
@@ -87,7 +87,7 @@ pub(crate) fn by_overlap(config: &RunConfig) -> Result<Arc<dyn Recipe>, TrainErr
 }
 
 /// What speaks for each undirected edge.
-type Score = fn(&Threads, &Graph, &Features) -> Result<Vec<f32>, TrainError>;
+type Score = fn(&Threads, &WeightedGraph, &Features) -> Result<Vec<f32>, TrainError>;
 
 fn recipe(config: &RunConfig, score: Score) -> Result<Arc<dyn Recipe>, TrainError> {
     let PruneConfig { drop } = config.settings_over(&PruneConfig::default())?;
@@ -142,11 +142,17 @@ impl Recipe for Prune {
         NetworkLearner::boxed(start, |network| {
             let pairs = Pairs::new(&network.graph);
             let threads = network.model.threads();
-            let scores = (self.score)(threads, &network.graph, &network.features)?;
+            let scores = (self.score)(threads, &network.weighted, &network.features)?;
             let kept = kept_pairs(&scores, self.share, start.seed);
             let selected = network.graph.select_on(threads, |edge| kept[pairs.pair_of()[edge] as usize]);
-            let graph = Arc::new(selected.graph);
-            let structure = network.model.add_structure(Arc::clone(&graph))?;
+            let graph = match network.weighted.weights() {
+                None => WeightedGraph::from(Arc::new(selected.graph)),
+                Some(own) => {
+                    let left: Vec<f32> = selected.edge_of.iter().map(|&edge| own[edge as usize]).collect();
+                    WeightedGraph::new(Arc::new(selected.graph), left)?
+                }
+            };
+            let structure = network.model.add_structure(graph.clone())?;
             Ok(Pruned { structure, graph, report: report(&pairs, &scores, &kept) })
         })
     }
@@ -155,13 +161,13 @@ impl Recipe for Prune {
 /// The pruned graph is the same in every epoch and follows from graph and seed: there is nothing to save.
 struct Pruned {
     structure: StructureId,
-    graph: Arc<Graph>,
+    graph: WeightedGraph,
     report: EdgeReport,
 }
 
 impl Method for Pruned {
     fn before(&mut self, epoch: u32, _: &mut Network) -> Result<Option<StructureChange>, TrainError> {
-        Ok((epoch == 0).then(|| StructureChange { edges: self.graph.edges(), objective: None }))
+        Ok((epoch == 0).then(|| StructureChange { edges: self.graph.graph().edges(), objective: None }))
     }
 
     fn step(&mut self, epoch: u32, network: &mut Network) -> Result<f64, TrainError> {
@@ -172,12 +178,13 @@ impl Method for Pruned {
         vec![EvaluatedOn { structure: self.structure.into(), name: "pruned" }]
     }
 
-    fn saved_structure(&self, _: EvaluatedOn) -> SavedStructure {
-        SavedStructure { graph: Some(Arc::clone(&self.graph)), ..SavedStructure::default() }
+    fn saved_structure(&self, _: EvaluatedOn, _: &Network) -> SavedStructure {
+        let (graph, weights) = (Some(Arc::clone(self.graph.graph())), self.graph.weights().cloned());
+        SavedStructure { graph, weights, ..SavedStructure::default() }
     }
 
     fn edges_in(&self, _: &Network) -> usize {
-        self.graph.edges()
+        self.graph.graph().edges()
     }
 
     fn edges(&self) -> Option<EdgeReport> {
@@ -214,6 +221,8 @@ fn report(pairs: &Pairs, scores: &[f32], kept: &[bool]) -> EdgeReport {
 
 #[cfg(test)]
 mod tests {
+    use edgepace_graph::Graph;
+
     use super::*;
 
     #[test]

@@ -14,7 +14,7 @@ use edgepace_graph::{
 use edgepace_train::{Finished, Keep, METHODS, RunConfig};
 use sha2::{Digest, Sha256};
 
-use crate::sets::{circle, trained};
+use crate::sets::{circle, trained, weighted};
 
 type Set = (Dataset, Split);
 
@@ -111,7 +111,7 @@ impl Case {
 /// method itself made; those that may keep their warm start have a second row for that.
 fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
-    for graph in ["words", "coordinates", "directed", "many"] {
+    for graph in ["words", "coordinates", "directed", "many", "weighted"] {
         for method in METHODS {
             let presets: Vec<Option<&str>> = match (graph, method.presets) {
                 ("words", [_, ..]) => method.presets.iter().map(|&preset| Some(preset)).collect(),
@@ -174,8 +174,13 @@ fn hash(trained: &Finished) -> String {
 }
 
 fn table(cases: Vec<Case>, threads: usize) -> BTreeMap<String, String> {
-    let sets =
-        [("words", words()), ("coordinates", coordinates()), ("directed", directed()), ("many", many())];
+    let sets = [
+        ("words", words()),
+        ("coordinates", coordinates()),
+        ("directed", directed()),
+        ("many", many()),
+        ("weighted", weighted(coordinates())),
+    ];
     let of = |case: Case| {
         let (_, set) = sets.iter().find(|(name, _)| *name == case.graph).unwrap();
         (case.name(), hash(&trained(set, &case.config, threads)))

@@ -11,7 +11,7 @@ use edgepace_train::{
 use safetensors::tensor::{SafeTensors, TensorView, serialize};
 
 use crate::resume::bits;
-use crate::sets::{circle, config, every_method, trained};
+use crate::sets::{circle, config, every_method, trained, weighted};
 
 fn set() -> (Dataset, Split) {
     circle("homophily=0.5,nodes=60,edges=300,classes=3", 1)
@@ -78,8 +78,9 @@ fn the_id_changes_with_all_that_changes_the_result_and_with_nothing_else() {
 fn a_model_file_answers_as_the_run_did() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("model.safetensors");
-    for config in every_method() {
-        let (dataset, split) = set();
+    let both =
+        every_method().into_iter().flat_map(|config| [(config.clone(), set()), (config, weighted(set()))]);
+    for (config, (dataset, split)) in both {
         let finished = trained(&(dataset.clone(), split), &config, 1);
         finished.write_model(&path, &dataset, None).unwrap();
         let model = SavedModel::open(&path).unwrap();

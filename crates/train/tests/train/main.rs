@@ -18,3 +18,4 @@ mod resume;
 mod runs;
 mod sets;
 mod spectral;
+mod weights;

@@ -14,7 +14,9 @@ const SCORES: [(&str, Score); 2] = [
     ("prune-features", |dataset| {
         feature_similarity(&Threads::one(), dataset.graph(), dataset.features()).unwrap()
     }),
-    ("prune-overlap", |dataset| neighbourhood_overlap(&Threads::one(), dataset.graph()).unwrap().jaccard),
+    ("prune-overlap", |dataset| {
+        neighbourhood_overlap(&Threads::one(), &dataset.weighted_graph().unwrap()).unwrap().jaccard
+    }),
 ];
 
 #[test]

@@ -6,7 +6,7 @@ use edgepace_graph::{Dataset, Split};
 use edgepace_nn::Threads;
 use edgepace_train::{Event, Finished, Material, Run, RunConfig, Shelf, train};
 
-use crate::sets::{circle, config, every_method, trained};
+use crate::sets::{circle, config, every_method, trained, weighted};
 
 /// What two equal runs agree on: all but times and memory.
 pub(crate) fn bits(finished: &Finished) -> (Vec<Vec<u32>>, String) {
@@ -53,8 +53,11 @@ fn epochs_of((dataset, split): &(Dataset, Split), config: &RunConfig) -> usize {
 
 #[test]
 fn every_method_resumed_after_each_epoch_gives_the_bits_of_an_uninterrupted_run() {
-    let set = circle("homophily=0.5,nodes=60,edges=300,classes=3", 1);
-    for mut config in every_method() {
+    let plain = circle("homophily=0.5,nodes=60,edges=300,classes=3", 1);
+    let sets = [plain.clone(), weighted(plain)];
+    for (set, mut config) in
+        sets.iter().flat_map(|set| every_method().into_iter().map(move |config| (set, config)))
+    {
         config.epochs = 13;
         if config.preset.as_deref() != Some("auto")
             && config.set("period", "4").is_ok()
@@ -62,9 +65,9 @@ fn every_method_resumed_after_each_epoch_gives_the_bits_of_an_uninterrupted_run(
         {
             config.settings.clear();
         }
-        let (whole, (pieces, epochs)) = (trained(&set, &config, 1), in_pieces(&set, &config));
+        let (whole, (pieces, epochs)) = (trained(set, &config, 1), in_pieces(set, &config));
         assert!(bits(&whole) == bits(&pieces), "{} {:?}", config.method, config.preset);
-        assert_eq!(epochs, epochs_of(&set, &config), "nothing is trained again: {}", config.method);
+        assert_eq!(epochs, epochs_of(set, &config), "nothing is trained again: {}", config.method);
     }
 }
 

@@ -18,6 +18,14 @@ pub(crate) fn small() -> (Dataset, Split) {
     circle("homophily=0.5,nodes=300,edges=1500,classes=5", 1)
 }
 
+/// The same with weights from 0.1 to 1, alike in both directions of an edge.
+pub(crate) fn weighted((dataset, split): (Dataset, Split)) -> (Dataset, Split) {
+    let graph = dataset.graph();
+    let of = |edge: usize| graph.twins().map_or(edge, |twins| edge.min(twins[edge] as usize));
+    let weights: Vec<f32> = (0..graph.edges()).map(|edge| (1 + of(edge) * 7 % 10) as f32 / 10.0).collect();
+    (dataset.with_edge_column(Dataset::WEIGHT, weights).unwrap(), split)
+}
+
 /// A config from `key=value` pairs.
 pub(crate) fn config(settings: &[(&str, &str)]) -> RunConfig {
     let mut config = RunConfig { epochs: 30, hidden: 16, ..RunConfig::default() };

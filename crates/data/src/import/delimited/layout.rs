@@ -25,6 +25,8 @@ pub(super) struct Layout {
     pub(super) source: usize,
     pub(super) target: usize,
     pub(super) weight: Option<usize>,
+    /// Whether that field is any number, and not a weight.
+    pub(super) any_number: bool,
     /// The names of the fields, if the file has a header.
     pub(super) names: Option<Vec<String>>,
     /// Where the edges start, in bytes and in lines.
@@ -127,6 +129,7 @@ impl Layout {
             source,
             target,
             weight,
+            any_number: options.any_number,
             names: header.then_some(fields),
             data: if header { after } else { before },
         })

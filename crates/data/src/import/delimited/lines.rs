@@ -1,5 +1,7 @@
 //! Edges from the lines of a block whose fields are plain: no quotes.
 
+use edgepace_graph::is_weight;
+
 use super::layout::Layout;
 use super::{Trouble, Which};
 
@@ -96,7 +98,7 @@ fn quick_line(text: &[u8], mut at: usize, layout: &Layout) -> Option<(usize, [u3
                 at += 1;
             }
             if Some(column) == layout.weight {
-                weight = parse_weight(trimmed(&text[start..at])).ok()?;
+                weight = parse_weight(trimmed(&text[start..at]), layout.any_number).ok()?;
             }
             if column + 1 == layout.fields && at > start && text[at - 1] == b'\r' {
                 at -= 1;
@@ -177,7 +179,8 @@ fn careful_line<I: ReadId>(
         if from == to { Err(Trouble::EmptyId(which)) } else { ids.read(text, from, to, which) }
     };
     let (source, target) = (read(source, Which::Source)?, read(target, Which::Target)?);
-    let weight = layout.weight.map(|_| parse_weight(&text[weight.0..weight.1])).transpose()?;
+    let weight =
+        layout.weight.map(|_| parse_weight(&text[weight.0..weight.1], layout.any_number)).transpose()?;
     Ok(Some((source, target, weight)))
 }
 
@@ -222,11 +225,11 @@ fn trimmed(field: &[u8]) -> &[u8] {
     field.trim_ascii()
 }
 
-/// A weight: finite and not negative.
-pub(super) fn parse_weight(field: &[u8]) -> Result<f32, Trouble> {
+/// A weight, or any finite number.
+pub(super) fn parse_weight(field: &[u8], any_number: bool) -> Result<f32, Trouble> {
     let number = std::str::from_utf8(field).ok().and_then(|text| text.parse::<f32>().ok());
     match number {
-        Some(weight) if weight.is_finite() && weight >= 0.0 => Ok(weight),
+        Some(weight) if is_weight(weight) || (any_number && weight.is_finite()) => Ok(weight),
         _ => Err(Trouble::Weight(field.to_vec())),
     }
 }

@@ -104,15 +104,17 @@ fn what_is_wrong_with_a_line_is_told_with_its_number_and_field() {
         ("a,b\n\na,\n".into(), "line 3, field `target`: expected the id of a node, found nothing"),
         (
             "u,v,w\n1,2,x\n".into(),
-            "line 2, field `w`: expected a finite number that is at least 0, found `x`",
+            "line 2, field `w`: expected a weight: a number from 0 (no edge) to 1e9, found `x`",
         ),
         (
             "u,v,w\n1,2,-1\n".into(),
-            "line 2, field `w`: expected a finite number that is at least 0, found `-1`",
+            "line 2, field `w`: expected a weight: a number from 0 (no edge) to 1e9, found `-1`",
         ),
         ("u,v,w\n1,2,NaN\n".into(), "found `NaN`: write it with a decimal point"),
         ("u;v;w\n1;2;0,5\n".into(), "found `0,5`: write it with a decimal point"),
         ("u,v,w\n1,2,1e40\n".into(), "found `1e40`"),
+        ("u,v,w\n1,2,1\n2,3,1.1e9\n".into(), "line 3, field `w`: expected a weight"),
+        ("u,v,w\n1,2,inf\n".into(), "found `inf`"),
         (
             "a,b\n\"c\",\"d\n".into(),
             "line 2: expected a quote that closes the field, found the end of the file",

@@ -3,7 +3,7 @@
 //!
 //! A ≈ A_k = Σ_{r ≤ k} σ_r u_r v_rᵀ. Edges that attacks or noise add are mostly in the high ranks; what the leading ones
 //! explain stays. The paper propagates along the dense A_k; here only its largest positive entries off the diagonal are
-//! kept, `density` times as many as the graph has edges, as the weights of a graph of their own.
+//! kept, `density` times as many as the graph has edges, as the weights of a graph of their own. A holds what edges weigh.
 
 mod reconstruct;
 
@@ -154,8 +154,8 @@ impl GnnSvd {
     fn new(settings: &GnnSvdConfig, seed: u64, network: &mut Network) -> Result<Self, TrainError> {
         let threads = network.model.threads().clone();
         let graph = &network.graph;
-        let ones = vec![1.0; graph.edges()];
-        let adjacency = EdgeMatrix::new(&threads, Arc::clone(graph), &ones)?;
+        let values = network.products(&vec![1.0; graph.edges()]);
+        let adjacency = EdgeMatrix::new(&threads, Arc::clone(graph), &values)?;
         let symmetric = graph.twins().is_some();
         let svd = lanczos_svd(&threads, &adjacency, symmetric, settings.lanczos(seed))?;
         drop(adjacency);
@@ -185,7 +185,7 @@ impl Method for GnnSvd {
         vec![EvaluatedOn { structure: self.structure.into(), name: "reconstructed" }]
     }
 
-    fn saved_structure(&self, _: EvaluatedOn) -> SavedStructure {
+    fn saved_structure(&self, _: EvaluatedOn, _: &Network) -> SavedStructure {
         SavedStructure {
             graph: Some(Arc::clone(&self.graph)),
             weights: Some(Arc::clone(&self.weights)),

@@ -5,7 +5,8 @@
 //! weights are the edge weights of the model, and the gradient of the loss by them goes on to the network. Evaluation is on
 //! the most probable subgraph, the k neighbours of highest score, or on the average of several samples.
 //!
-//! Each node chooses for itself, so an undirected edge can be kept in one direction alone.
+//! Each node chooses for itself, so an undirected edge can be kept in one direction alone. What edges weigh by themselves
+//! multiplies the sample; which are likely is for the network to learn.
 
 mod sample;
 
@@ -185,8 +186,8 @@ impl NeuralSparse {
         let mut method = Self {
             network: config.make(graph, network.features.cols(), (seed, 0))?,
             sampler: Sampler::new(Arc::clone(graph), settings.k),
-            training: network.model.add_structure(Arc::clone(graph))?,
-            evaluated: network.model.add_structure(Arc::clone(graph))?,
+            training: network.model.add_structure(network.weighted.clone())?,
+            evaluated: network.model.add_structure(network.weighted.clone())?,
             scores: Vec::new(),
             weights: vec![0.0; edges],
             kept: vec![0.0; edges],
@@ -255,8 +256,8 @@ impl Method for NeuralSparse {
         vec![EvaluatedOn { structure: self.evaluated.into(), name: "sparsified" }]
     }
 
-    fn saved_structure(&self, _: EvaluatedOn) -> SavedStructure {
-        SavedStructure { weights: Some(self.kept[..].into()), ..SavedStructure::default() }
+    fn saved_structure(&self, _: EvaluatedOn, network: &Network) -> SavedStructure {
+        SavedStructure { weights: Some(network.products(&self.kept)), ..SavedStructure::default() }
     }
 
     fn edges_in(&self, _: &Network) -> usize {

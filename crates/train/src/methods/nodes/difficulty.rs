@@ -1,6 +1,6 @@
 //! How hard training nodes are, by what a pre-trained model makes of the graph.
 
-use edgepace_graph::{Graph, Labels};
+use edgepace_graph::{Labels, WeightedGraph};
 
 use super::Seen;
 use crate::loss::losses_into;
@@ -54,18 +54,21 @@ fn classes_of(seen: &Seen<'_>, problem: usize) -> (usize, Vec<u32>) {
     }
 }
 
-/// D_local(u) = −Σ_c P_c ln P_c, P_c being the share of class c among u and the nodes that it hears from.
-fn local(graph: &Graph, of: &[u32], classes: usize, nodes: &[u32]) -> Vec<f64> {
-    let mut counts = vec![0_u32; classes];
+/// D_local(u) = −Σ_c P_c ln P_c, P_c being the share of class c among u and the nodes that it hears from, each of which counts
+/// as much as its edge weighs.
+fn local(weighted: &WeightedGraph, of: &[u32], classes: usize, nodes: &[u32]) -> Vec<f64> {
+    let (graph, weights) = (weighted.graph(), weighted.weights());
+    let mut counts = vec![0.0_f64; classes];
     let entropy = |&node: &u32| {
-        let around = &graph.sources()[graph.in_edges(node as usize)];
-        counts.fill(0);
-        counts[of[node as usize] as usize] += 1;
-        for &neighbour in around {
-            counts[of[neighbour as usize] as usize] += 1;
+        counts.fill(0.0);
+        counts[of[node as usize] as usize] += 1.0;
+        let mut total = 1.0;
+        for edge in graph.in_edges(node as usize) {
+            let weight = weights.map_or(1.0, |weights| f64::from(weights[edge]));
+            counts[of[graph.sources()[edge] as usize] as usize] += weight;
+            total += weight;
         }
-        let total = (around.len() + 1) as f64;
-        let shares = counts.iter().filter(|&&count| count > 0).map(|&count| f64::from(count) / total);
+        let shares = counts.iter().filter(|&&count| count > 0.0).map(|&count| count / total);
         // A single class gives −0, which sorts before 0.
         shares.map(|share| -share * libm::log(share)).sum::<f64>().max(0.0)
     };
@@ -102,7 +105,9 @@ fn global(embeddings: &[f32], units: usize, of: &[u32], classes: usize, nodes: &
 
 #[cfg(test)]
 mod tests {
-    use edgepace_graph::{Classes, ManyLabels};
+    use std::sync::Arc;
+
+    use edgepace_graph::{Classes, Graph, ManyLabels};
 
     use super::*;
 
@@ -115,15 +120,15 @@ mod tests {
 
     /// A path 0–1–2–3 and the isolated node 4; nodes 0, 2 and 4 are trained on. The model takes node 2, of class 1, for
     /// class 0, and the others for what they are.
-    fn path() -> (Graph, Labels) {
+    fn path() -> (WeightedGraph, Labels) {
         let graph = Graph::undirected(5, &[0, 1, 2], &[1, 2, 3]).unwrap();
-        (graph, Classes::new(2, vec![0, 1, 1, 0, 1]).unwrap().into())
+        (Arc::new(graph).into(), Classes::new(2, vec![0, 1, 1, 0, 1]).unwrap().into())
     }
 
     const PREDICTIONS: [u32; 5] = [0, 0, 0, 1, 1];
     const EMBEDDINGS: [f32; 10] = [1.0, 0.0, 1.0, 0.0, 1.0, 0.0, 0.0, 2.0, 0.0, 1.0];
 
-    fn seen<'a>(graph: &'a Graph, known: &'a Labels, logits: &'a [f32]) -> Seen<'a> {
+    fn seen<'a>(graph: &'a WeightedGraph, known: &'a Labels, logits: &'a [f32]) -> Seen<'a> {
         Seen {
             graph,
             labels: known,
@@ -153,6 +158,18 @@ mod tests {
         close(&global(&EMBEDDINGS, 2, &of, 2, &[0, 2, 4]), &[0.0, inconsistent, 0.0]);
         // Together, α = ½: 0.6365141683 + 0.2432914405.
         close(&clnode(&seen(&graph, &known, &[0.0; 10]), 0.5), &[0.0, 0.879_805_608_8, 0.0]);
+    }
+
+    #[test]
+    fn a_neighbour_counts_as_much_as_its_edge_weighs() {
+        let (graph, _) = path();
+        // In the order of ids: 1 → 0, 0 → 1, 2 → 1, 1 → 2, 3 → 2, 2 → 3.
+        let weights = vec![1.0, 1.0, 3.0, 3.0, 0.5, 0.5];
+        let weighted = WeightedGraph::new(Arc::clone(graph.graph()), weights).unwrap();
+        // Node 2 sees itself (class 1, weight 1), node 1 (class 0, weight 3) and node 3 (class 1, weight ½).
+        let (own, other) = (1.5 / 4.5, 3.0 / 4.5);
+        let entropy = -(own * libm::log(own) + other * libm::log(other));
+        close(&local(&weighted, &[0, 0, 1, 1, 1], 2, &[0, 2, 4]), &[0.0, entropy, 0.0]);
     }
 
     #[test]

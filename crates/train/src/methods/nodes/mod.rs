@@ -4,7 +4,8 @@
 //! on as many of the easiest training nodes as the pace says. Nodes of equal difficulty keep their order in the split.
 //!
 //! **`clnode`** (Wei, Gong, Zhan, Du, Luo, Hu: CLNode: Curriculum Learning for Node Classification, WSDM 2023).
-//! D(u) = D_local(u) + α · D_global(u). D_local is the entropy of the classes in the neighbourhood N(u) ∪ {u}; D_global =
+//! D(u) = D_local(u) + α · D_global(u). D_local is the entropy of the classes in the neighbourhood N(u) ∪ {u}, where a neighbour
+//! counts as much as its edge weighs, and u itself 1; D_global =
 //! 1 − exp(h_u · p_y) / max_c exp(h_u · p_c) for the class y of u and the mean representations p_c of the classes. Classes
 //! are true ones at training nodes and pseudo-labels of the pre-trained model elsewhere. The share of nodes grows from λ₀
 //! at epoch 0 to 1 at epoch T: λ₀ + (1 − λ₀) t/T, √(λ₀² + (1 − λ₀²) t/T), or λ₀^(1 − t/T).
@@ -18,7 +19,7 @@ mod pace;
 
 use std::sync::Arc;
 
-use edgepace_graph::{Graph, Labels};
+use edgepace_graph::{Labels, WeightedGraph};
 use edgepace_nn::{StructureId, Task};
 use serde::{Deserialize, Serialize};
 use toml::Table;
@@ -188,7 +189,7 @@ enum Measure {
 
 /// What a pre-trained model makes of the graph.
 struct Seen<'a> {
-    graph: &'a Graph,
+    graph: &'a WeightedGraph,
     /// Of training and validation nodes.
     labels: &'a Labels,
     train: &'a [u32],
@@ -224,7 +225,7 @@ impl Nodes {
         let predictions = evaluation.predictions().to_vec();
         let units = model.config().hidden;
         let seen = Seen {
-            graph: &network.graph,
+            graph: &network.weighted,
             labels: &network.labels,
             train: &network.train,
             logits: &logits,
@@ -263,7 +264,7 @@ fn easiest_first(nodes: &[u32], difficulty: &[f64]) -> Vec<u32> {
 
 #[cfg(test)]
 mod tests {
-    use edgepace_graph::{Classes, Dataset, DenseFeatures, Features, Split};
+    use edgepace_graph::{Classes, Dataset, DenseFeatures, Features, Graph, Split};
     use edgepace_nn::Threads;
 
     use super::*;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use edgepace_graph::Graph;
+use edgepace_graph::WeightedGraph;
 use edgepace_graph::bytes::{array, total};
 use edgepace_nn::{Extra, Real, StructureId, Threads};
 use serde::{Deserialize, Serialize};
@@ -11,7 +11,7 @@ use toml::Table;
 use super::proximal::{Shrinkage, Symmetric};
 use super::settings;
 use super::smoothness::{Scales, similarities};
-use super::terms::{STEP_SIZES, Terms, check_counts, check_loss, check_weights};
+use super::terms::{STEP_SIZES, Terms, check_counts, check_loss, check_material, check_weights};
 use crate::config::{RunConfig, to_table};
 use crate::error::TrainError;
 use crate::learner::{Learner, Recipe, Start};
@@ -104,6 +104,10 @@ impl Recipe for DenseSettings {
         ])
     }
 
+    fn check_material(&self, material: &Material) -> Result<(), TrainError> {
+        check_material(material, "pro-gnn")
+    }
+
     fn start(&self, start: &Start<'_>) -> Result<Box<dyn Learner>, TrainError> {
         NetworkLearner::boxed(start, |network| ProGnn::new(self, start.seed, network))
     }
@@ -146,8 +150,8 @@ struct ProGnn {
     settings: DenseSettings,
     seed: u64,
     structure: StructureId,
-    /// A with both directions of every edge.
-    adjacency: Arc<Graph>,
+    /// A, with both directions of every edge.
+    adjacency: WeightedGraph,
     /// K of all pairs; empty where the smoothness has no weight.
     similarities: Vec<f32>,
     /// K_ii.
@@ -163,21 +167,15 @@ struct ProGnn {
 
 impl ProGnn {
     fn new(settings: &DenseSettings, seed: u64, network: &mut Network) -> Result<Self, TrainError> {
-        let (graph, threads) = (&network.graph, network.model.threads());
-        let adjacency = match graph.twins() {
-            Some(_) => Arc::clone(graph),
-            None => {
-                Arc::new(Graph::undirected_on(threads, graph.nodes(), graph.sources(), &graph.targets())?)
-            }
-        };
-        let structure = network.model.on(StructureId::FIRST).add_dense_structure()?;
+        let adjacency = network.weighted.undirected(network.model.threads())?;
+        let structure = network.model.add_dense_structure(adjacency.clone())?;
         let similarities = if settings.smoothness > 0.0 {
             similarities(network.model.threads(), &network.features)
         } else {
             Vec::new()
         };
-        let nodes = graph.nodes();
-        Ok(Self {
+        let (nodes, edges) = (network.graph.nodes(), network.graph.edges());
+        let mut method = Self {
             settings: settings.clone(),
             seed,
             structure,
@@ -186,10 +184,12 @@ impl ProGnn {
             scales: Scales::default(),
             vectors: Vec::new(),
             steps: 0,
-            entries: adjacency.edges(),
-            weights: vec![1.0; graph.edges()],
+            entries: 0,
+            weights: vec![0.0; edges],
             adjacency,
-        })
+        };
+        method.take_up(network);
+        Ok(method)
     }
 }
 
@@ -231,7 +231,7 @@ impl Method for ProGnn {
     }
 
     fn restore(&mut self, state: &State, network: &mut Network) -> Result<(), TrainError> {
-        let nodes = self.adjacency.nodes();
+        let nodes = network.graph.nodes();
         let saved = state.floats("matrix", nodes * nodes)?;
         network.model.on(self.structure).update_matrix(|matrix, _| matrix.copy_from_slice(saved))?;
         self.vectors = state.all_floats("vectors")?.to_vec();
@@ -247,7 +247,7 @@ impl ProGnn {
         let (settings, seed) = (&self.settings, self.seed);
         let terms = settings.terms();
         let threads = network.model.threads().clone();
-        let nodes = self.adjacency.nodes();
+        let nodes = network.graph.nodes();
         self.steps += 1;
         let shrinks = settings.nuclear > 0.0 && self.steps.is_multiple_of(settings.nuclear_every);
         let threshold = (settings.structure_lr * settings.nuclear * settings.nuclear_every as f64) as f32;
@@ -278,7 +278,7 @@ impl ProGnn {
     /// What S says of the dataset's edges, and how many entries it has.
     fn take_up(&mut self, network: &Network) {
         let Some(matrix) = network.model.matrix_of(self.structure) else { return };
-        let (graph, nodes) = (&network.graph, self.adjacency.nodes());
+        let (graph, nodes) = (&network.graph, network.graph.nodes());
         for target in 0..nodes {
             for edge in graph.in_edges(target) {
                 self.weights[edge] = matrix[target * nodes + graph.sources()[edge] as usize];
@@ -331,12 +331,13 @@ fn sum<T: Real>(numbers: impl Iterator<Item = T>) -> T {
 pub(super) fn smooth_step<T: Real>(
     threads: &Threads,
     terms: &Terms<T>,
-    adjacency: &Graph,
+    adjacency: &WeightedGraph,
     smooth: Option<(&[T], &Scales<T>)>,
     gradient: &[T],
     matrix: &mut [T],
 ) {
-    let nodes = adjacency.nodes();
+    let (graph, weights) = (adjacency.graph(), adjacency.weights());
+    let nodes = graph.nodes();
     let half = T::of(0.5);
     threads.rows(matrix, nodes.max(1), BLOCK, |first, rows| {
         let count = rows.len() / nodes;
@@ -350,9 +351,9 @@ pub(super) fn smooth_step<T: Real>(
         let mut edges = vec![T::ZERO; nodes];
         for (i, row) in rows.chunks_exact_mut(nodes).enumerate() {
             let node = first + i;
-            let neighbours = &adjacency.sources()[adjacency.in_edges(node)];
-            for &j in neighbours {
-                edges[j as usize] = T::ONE;
+            let neighbours = &graph.sources()[graph.in_edges(node)];
+            for (edge, &j) in graph.in_edges(node).zip(neighbours) {
+                edges[j as usize] = weights.map_or(T::ONE, |weights| T::from(weights[edge]));
             }
             let (own, other) = (&gradient[node * nodes..][..nodes], &transposed[i * nodes..][..nodes]);
             let by_gnn = own.iter().zip(other).map(|(&a, &b)| half * (a + b));

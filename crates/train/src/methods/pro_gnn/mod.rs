@@ -3,7 +3,8 @@
 //!
 //!   γ · L_GNN(S, X; θ) + δ ‖S − A‖_F² + α ‖S‖₁ + β ‖S‖_* + λ · ½ Σ_ij S_ij ‖x_i/√d_i − x_j/√d_j‖²,
 //!
-//! S symmetric with entries in [0, 1], d_i = 1 + Σ_j S_ij. Every epoch is a step on θ; every `inner` epochs S takes one too:
+//! S symmetric with entries in [0, 1], d_i = 1 + Σ_j S_ij. A holds what edges weigh, from 0 to 1 as the entries of S; of two
+//! directions that weigh differently the heavier. Every epoch is a step on θ; every `inner` epochs S takes one too:
 //! along the gradient of the smooth terms, then the proximal steps of ‖·‖_* (singular values shrink) and ‖·‖₁ (entries
 //! shrink), then the clamp. The gradient of L_GNN by S is that of the step on θ: one backward pass serves both.
 //!

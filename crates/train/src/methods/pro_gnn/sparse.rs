@@ -5,8 +5,8 @@
 
 use std::sync::Arc;
 
-use edgepace_graph::Graph;
 use edgepace_graph::bytes::{self, array, total};
+use edgepace_graph::{Graph, WeightedGraph};
 use edgepace_nn::{EdgeMatrix, Extra, StructureId, Threads, edge_matrix_bytes};
 use serde::{Deserialize, Serialize};
 use toml::Table;
@@ -15,7 +15,7 @@ use super::neighbours::{NOBODY, nearest};
 use super::proximal::Shrinkage;
 use super::settings;
 use super::smoothness::{Scales, similarities_at};
-use super::terms::{STEP_SIZES, Terms, check_counts, check_loss, check_weights};
+use super::terms::{STEP_SIZES, Terms, check_counts, check_loss, check_material, check_weights};
 use crate::config::{RunConfig, to_table};
 use crate::error::TrainError;
 use crate::learner::{Learner, Recipe, Start};
@@ -115,6 +115,10 @@ impl Recipe for SparseSettings {
         ])
     }
 
+    fn check_material(&self, material: &Material) -> Result<(), TrainError> {
+        check_material(material, "pro-gnn-sparse")
+    }
+
     fn start(&self, start: &Start<'_>) -> Result<Box<dyn Learner>, TrainError> {
         NetworkLearner::boxed(start, |network| ProGnnSparse::new(self, start.seed, network))
     }
@@ -174,7 +178,7 @@ struct ProGnnSparse {
 pub(super) struct Support {
     pub(super) graph: Arc<Graph>,
     targets: Vec<u32>,
-    /// A, by edge: 1 for an edge of the dataset, in either direction.
+    /// A, by edge: what an edge of the dataset weighs, in either direction, and 0 for others.
     adjacency: Vec<f32>,
 }
 
@@ -182,10 +186,11 @@ impl Support {
     /// The edges of `graph` and of each node's nearest neighbours.
     pub(super) fn new(
         threads: &Threads,
-        graph: &Graph,
+        weighted: &WeightedGraph,
         neighbours: &[u32],
         count: usize,
     ) -> Result<Self, TrainError> {
+        let graph = weighted.graph();
         let (mut a, mut b) = (graph.sources().to_vec(), graph.targets());
         for (at, &neighbour) in neighbours.iter().enumerate().filter(|(_, n)| **n != NOBODY) {
             a.push(neighbour);
@@ -193,11 +198,12 @@ impl Support {
         }
         let support = Graph::undirected_on(threads, graph.nodes(), &a, &b)?;
         let targets = support.targets();
-        let known = |&(&source, &target): &(&u32, &u32)| {
-            graph.edge_id(source, target).is_some() || graph.edge_id(target, source).is_some()
+        let known = weighted.undirected(threads)?;
+        let entry = |(&source, &target): (&u32, &u32)| match known.graph().edge_id(source, target) {
+            None => 0.0,
+            Some(edge) => known.weights().map_or(1.0, |weights| weights[edge as usize]),
         };
-        let ends = support.sources().iter().zip(&targets);
-        let adjacency = ends.map(|ends| if known(&ends) { 1.0 } else { 0.0 }).collect();
+        let adjacency = support.sources().iter().zip(&targets).map(entry).collect();
         Ok(Self { graph: Arc::new(support), targets, adjacency })
     }
 
@@ -211,7 +217,8 @@ impl ProGnnSparse {
         let threads = network.model.threads().clone();
         let (graph, features) = (&network.graph, &network.features);
         let count = settings.neighbours.min(graph.nodes().saturating_sub(1));
-        let support = Support::new(&threads, graph, &nearest(&threads, features, count), count)?;
+        let neighbours = nearest(&threads, features, count);
+        let support = Support::new(&threads, &network.weighted, &neighbours, count)?;
         let edges = support.graph.edges();
         let weights: Arc<[f32]> = support.adjacency.as_slice().into();
         let structure = network.model.add_structure(Arc::clone(&support.graph))?;
@@ -257,7 +264,7 @@ impl Method for ProGnnSparse {
         vec![EvaluatedOn { structure: self.structure.into(), name: "learned" }]
     }
 
-    fn saved_structure(&self, _: EvaluatedOn) -> SavedStructure {
+    fn saved_structure(&self, _: EvaluatedOn, _: &Network) -> SavedStructure {
         let (graph, weights) = (Arc::clone(&self.support.graph), Arc::clone(&self.weights));
         SavedStructure { graph: Some(graph), weights: Some(weights), ..SavedStructure::default() }
     }

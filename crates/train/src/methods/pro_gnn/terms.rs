@@ -3,6 +3,7 @@
 use edgepace_nn::Real;
 
 use crate::error::{TrainError, check_finite};
+use crate::material::Material;
 
 /// The weights of the terms, and the step size.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -46,6 +47,20 @@ pub(super) fn check_weights(weights: &[(&'static str, f64)]) -> Result<(), Train
     match weights.iter().find(|(_, weight)| !(*weight >= 0.0 && weight.is_finite())) {
         None => Ok(()),
         Some((field, weight)) => Err(TrainError::refused(*field, weight, "a finite number, at least 0")),
+    }
+}
+
+/// Refuses a graph with an edge that weighs more than an entry of S can.
+pub(super) fn check_material(material: &Material, method: &'static str) -> Result<(), TrainError> {
+    let weights = material.weighted_graph().weights();
+    match weights.and_then(|weights| weights.iter().find(|&&weight| weight > 1.0)) {
+        None => Ok(()),
+        Some(weight) => {
+            let expected = format!(
+                "none above 1 for method {method}, whose learned graph has entries from 0 to 1: divide all by the largest"
+            );
+            Err(TrainError::refused("edge weight", weight, expected))
+        }
     }
 }
 

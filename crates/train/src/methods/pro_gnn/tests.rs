@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use edgepace_graph::{Classes, DenseFeatures, Features, Graph, Labels};
+use edgepace_graph::{Classes, DenseFeatures, Features, Graph, Labels, WeightedGraph};
 use edgepace_nn::{Backbone, Extra, Model, ModelConfig, Task, Threads};
 
 use super::dense;
@@ -22,6 +22,15 @@ fn noise(at: usize) -> f64 {
 
 fn graph() -> Graph {
     Graph::undirected(NODES, &[0, 1, 2, 3, 4, 5, 6, 0], &[1, 2, 3, 4, 5, 6, 7, 4]).unwrap()
+}
+
+/// The graph, whose edges weigh differently.
+fn weighted() -> WeightedGraph {
+    let graph = Arc::new(graph());
+    let twins = graph.twins().unwrap();
+    let weights: Vec<f32> =
+        (0..graph.edges()).map(|edge| noise(edge.min(twins[edge] as usize) + 5) as f32).collect();
+    WeightedGraph::new(graph, weights).unwrap()
 }
 
 fn features() -> Features {
@@ -45,12 +54,14 @@ fn model(backbone: Backbone) -> Model<f64> {
 
 /// δ ‖S − A‖² + λ R(S), by their definitions.
 fn plain_terms(s: &[f64], k: &[f64]) -> f64 {
-    let graph = graph();
+    let weighted = weighted();
+    let (graph, weights) = (weighted.graph(), weighted.weights().unwrap());
     let d: Vec<f64> = s.chunks_exact(NODES).map(|row| 1.0 + row.iter().sum::<f64>()).collect();
     let mut total = 0.0;
     for i in 0..NODES {
         for j in 0..NODES {
-            let (at, a) = (i * NODES + j, graph.edge_id(j as u32, i as u32).map_or(0.0, |_| 1.0));
+            let edge = graph.edge_id(j as u32, i as u32);
+            let (at, a) = (i * NODES + j, edge.map_or(0.0, |edge| f64::from(weights[edge as usize])));
             // ‖x_i/√d_i − x_j/√d_j‖²
             let apart =
                 k[i * NODES + i] / d[i] + k[j * NODES + j] / d[j] - 2.0 * k[at] / (d[i] * d[j]).sqrt();
@@ -78,7 +89,7 @@ fn the_dense_step_follows_the_gradient_of_the_smooth_terms() {
         .collect();
     for backbone in [Backbone::Gcn, Backbone::Gin, Backbone::Sage] {
         let mut model = model(backbone);
-        let structure = model.add_dense_structure().unwrap();
+        let structure = model.add_dense_structure(Arc::clone(model.graph())).unwrap();
         let model = model.on(structure);
         let mut objective = |s: &[f64]| {
             model.update_matrix(|matrix, _| matrix.copy_from_slice(s)).unwrap();
@@ -90,7 +101,7 @@ fn the_dense_step_follows_the_gradient_of_the_smooth_terms() {
         let mut scales = Scales::default();
         dense::update_scales(&threads, &own, &k, &s, &mut scales);
         let mut moved = s.clone();
-        dense::smooth_step(&threads, &TERMS, &graph(), Some((&k, &scales)), &gradient, &mut moved);
+        dense::smooth_step(&threads, &TERMS, &weighted(), Some((&k, &scales)), &gradient, &mut moved);
         for i in 0..NODES {
             assert_eq!(moved[i * NODES + i], 0.0);
             for j in i + 1..NODES {
@@ -114,7 +125,7 @@ fn the_dense_step_follows_the_gradient_of_the_smooth_terms() {
 fn the_sparse_step_follows_the_gradient_of_the_smooth_terms() {
     let threads = Threads::new(1).unwrap();
     let neighbours: Vec<u32> = (0..NODES as u32).map(|i| (i + 3) % NODES as u32).collect();
-    let support = Support::new(&threads, &graph(), &neighbours, 1).unwrap();
+    let support = Support::new(&threads, &weighted(), &neighbours, 1).unwrap();
     let edges = support.graph.edges();
     assert!(edges > graph().edges(), "neighbours join it");
     let k_all = wide(&similarities(&threads, &features()));

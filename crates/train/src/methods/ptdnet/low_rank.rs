@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use edgepace_graph::Graph;
+use edgepace_graph::WeightedGraph;
 use edgepace_nn::{EdgeMatrix, Threads, with_simd};
 
 use crate::error::TrainError;
@@ -19,6 +19,9 @@ const BLOCK: usize = 4096;
 /// The low-rank term of one layer.
 pub(super) struct LowRank {
     matrix: EdgeMatrix<f32>,
+    graph: WeightedGraph,
+    /// The gates times what edges weigh by themselves; empty where that is 1.
+    gated: Vec<f32>,
     config: SvdConfig,
     svd: Svd,
     /// The subgradient at each edge.
@@ -31,23 +34,35 @@ impl LowRank {
     /// The term for gates on the edges of a graph, all open at first.
     pub(super) fn new(
         threads: &Threads,
-        graph: &Arc<Graph>,
+        graph: &WeightedGraph,
         rank: usize,
         seed: u64,
     ) -> Result<Self, TrainError> {
-        let matrix = EdgeMatrix::new(threads, Arc::clone(graph), &vec![1.0; graph.edges()])?;
+        let edges = graph.graph().edges();
+        let gated = graph.weights().map(|own| own.to_vec()).unwrap_or_default();
+        let ones = if gated.is_empty() { vec![1.0; edges] } else { Vec::new() };
+        let open = if gated.is_empty() { &ones } else { &gated };
+        let matrix = EdgeMatrix::new(threads, Arc::clone(graph.graph()), open)?;
         let config = SvdConfig { rank, oversampling: 0, iterations: ITERATIONS[0], seed };
         let svd = truncated_svd(threads, &matrix, config, None)?;
         let whole = svd.values.iter().sum();
         let config = SvdConfig { iterations: ITERATIONS[1], ..config };
-        let mut term = Self { matrix, config, svd, slopes: vec![0.0; graph.edges()], whole };
+        let slopes = vec![0.0; edges];
+        let mut term = Self { matrix, graph: graph.clone(), gated, config, svd, slopes, whole };
         term.refresh_slopes(threads);
         Ok(term)
     }
 
     /// Follows the gates: the singular vectors of before are where the search starts.
     pub(super) fn update(&mut self, threads: &Threads, gates: &[f32]) -> Result<(), TrainError> {
-        self.matrix.set_values(threads, gates)?;
+        match self.graph.weights() {
+            None => self.matrix.set_values(threads, gates)?,
+            Some(own) => {
+                let products = gates.iter().zip(&own[..]).map(|(gate, own)| gate * own);
+                self.gated.iter_mut().zip(products).for_each(|(gated, product)| *gated = product);
+                self.matrix.set_values(threads, &self.gated)?;
+            }
+        }
         self.svd = truncated_svd(threads, &self.matrix, self.config, Some(&self.svd.right))?;
         self.refresh_slopes(threads);
         Ok(())
@@ -92,7 +107,7 @@ impl LowRank {
         });
     }
 
-    /// U Vᵀ at each edge.
+    /// U Vᵀ at each edge, times what the edge weighs by itself.
     fn refresh_slopes(&mut self, threads: &Threads) {
         let rank = self.svd.rank();
         let graph = self.matrix.graph();
@@ -118,11 +133,16 @@ impl LowRank {
                 );
             },
         );
+        if let Some(own) = self.graph.weights() {
+            self.slopes.iter_mut().zip(&own[..]).for_each(|(slope, own)| *slope *= own);
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use edgepace_graph::Graph;
+
     use super::*;
 
     #[test]
@@ -131,12 +151,22 @@ mod tests {
         // A wheel: no two of its leading singular values are alike.
         let (a, b) = ([0, 0, 0, 0, 0, 1, 2, 3, 4], [1, 2, 3, 4, 5, 2, 3, 4, 5]);
         let graph = Arc::new(Graph::undirected(6, &a, &b).unwrap());
+        let own = |e: usize| 1.0 + 0.1 * (e.min(graph.twins().unwrap()[e] as usize) % 4) as f32;
+        let own: Vec<f32> = (0..graph.edges()).map(own).collect();
+        let weighted = WeightedGraph::new(Arc::clone(&graph), own).unwrap();
+        for graph in [graph.into(), weighted] {
+            assert_gradient(&threads, &graph);
+        }
+    }
+
+    fn assert_gradient(threads: &Threads, weighted: &WeightedGraph) {
+        let graph = weighted.graph();
         let twins = graph.twins().unwrap();
         let gates: Vec<f32> =
             (0..graph.edges()).map(|e| 0.5 + 0.05 * e.min(twins[e] as usize) as f32).collect();
-        let mut term = LowRank::new(&threads, &graph, 6, 1).unwrap();
+        let mut term = LowRank::new(threads, weighted, 6, 1).unwrap();
         let mut share = |gates: &[f32]| {
-            (0..4).for_each(|_| term.update(&threads, gates).unwrap());
+            (0..4).for_each(|_| term.update(threads, gates).unwrap());
             f64::from(term.share())
         };
         let numeric: Vec<f64> = (0..graph.edges())
@@ -151,7 +181,7 @@ mod tests {
             .collect();
         share(&gates);
         let mut found = vec![0.0; graph.edges()];
-        term.add_gradient(&threads, 1.0, &mut found);
+        term.add_gradient(threads, 1.0, &mut found);
         for (found, numeric) in found.iter().zip(&numeric) {
             assert!((f64::from(*found) - numeric).abs() < 2e-3, "{found} for {numeric}");
         }
@@ -175,7 +205,7 @@ mod tests {
     fn gates_that_open_again_after_all_were_closed_give_the_norm_of_the_graph() {
         let threads = Threads::new(1).unwrap();
         let graph = cliques();
-        let mut term = LowRank::new(&threads, &graph, 8, 1).unwrap();
+        let mut term = LowRank::new(&threads, &Arc::clone(&graph).into(), 8, 1).unwrap();
         term.update(&threads, &vec![0.0; graph.edges()]).unwrap();
         assert_eq!(term.share(), 0.0);
         for _ in 0..8 {

@@ -4,7 +4,8 @@
 //! β₁ Σ_l mean_e P(z_e > 0) + β₂ Σ_l ‖A_l‖_* / ‖A‖_*, where A_l is the gated adjacency matrix (see `low_rank`).
 //!
 //! The first network reads the features, the second one the hidden units of the first layer, through which no gradient
-//! goes back. Evaluation is with the gates that have no noise.
+//! goes back. Evaluation is with the gates that have no noise. What edges weigh by themselves multiplies the gates, in the model
+//! and in A_l.
 
 mod gates;
 mod low_rank;
@@ -261,7 +262,7 @@ impl Layer {
         let mut network = config.make(&graph, columns, (seed, index))?;
         network.add_to_scores(settings.initial_odds as f32);
         let low_rank = if settings.low_rank > 0.0 {
-            Some(LowRank::new(trained.model.threads(), &graph, settings.rank, seed)?)
+            Some(LowRank::new(trained.model.threads(), &trained.weighted, settings.rank, seed)?)
         } else {
             None
         };
@@ -270,8 +271,8 @@ impl Layer {
             network,
             gates: Gates::new(Arc::clone(&graph)),
             low_rank,
-            training: trained.model.add_structure(Arc::clone(&graph))?,
-            evaluated: trained.model.add_structure(graph)?,
+            training: trained.model.add_structure(trained.weighted.clone())?,
+            evaluated: trained.model.add_structure(trained.weighted.clone())?,
             weights: zeros.clone(),
             kept: zeros.clone(),
             d_weights: zeros.clone(),
@@ -357,8 +358,8 @@ impl Method for PtdNet {
         vec![EvaluatedOn { structure: self.evaluated(), name: "gated" }]
     }
 
-    fn saved_structure(&self, _: EvaluatedOn) -> SavedStructure {
-        let [weights, second_weights] = [0, 1].map(|layer| Some(self.layers[layer].kept[..].into()));
+    fn saved_structure(&self, _: EvaluatedOn, network: &Network) -> SavedStructure {
+        let [weights, second_weights] = [0, 1].map(|layer| Some(network.products(&self.layers[layer].kept)));
         SavedStructure { weights, second_weights, ..SavedStructure::default() }
     }
 

@@ -4,7 +4,7 @@
 //! A vanilla model, at its epoch of best validation, gives the first embeddings. Every `period` epochs the curriculum is
 //! told what the pretrained or the current model makes of the nodes on the training structure, and proposes the next one:
 //! the selected edges with weights π, compacted into a graph of their own. Evaluation is on all edges with weights π, on
-//! all edges with weight 1, or on both, the better on validation counting.
+//! all edges alike, or on both, the better on validation counting. What edges weigh by themselves multiplies π and 1.
 
 mod ablations;
 mod auto;
@@ -85,7 +85,7 @@ impl Recipe for RclRecipe {
         let embeds = matches!(self.0.kernel, Kernel::Inner | Kernel::Cosine);
         let residuals = self.0.residual_term != ResidualTerm::Off;
         // Of what structures keep of propagated features, plain training has one; that of a structure whose edges change
-        // rests, and that of all edges with weight 1 where it is not evaluated on.
+        // rests, and that of all edges alike where it is not evaluated on.
         let propagated = footprint.propagated_inputs();
         let (rests, more) = match self.0.evaluation {
             EvaluationGraph::Weighted => (propagated, 0),
@@ -148,6 +148,7 @@ struct Rcl {
     weighted: StructureId,
     /// A structure for them of their own.
     own_weighted: StructureId,
+    /// All that edges weigh there, by edge id of the dataset's graph.
     weights: Arc<[f32]>,
     losses: Vec<f32>,
     gradient: Vec<f32>,
@@ -164,7 +165,8 @@ impl Rcl {
         let features = Some(&*network.features);
         let epochs = network.epochs as usize;
         let threads = network.model.threads();
-        let curriculum = Curriculum::new(threads, Arc::clone(&graph), features, settings, epochs, seed)?;
+        let weighted = network.weighted.clone();
+        let curriculum = Curriculum::new(threads, weighted, features, settings, epochs, seed)?;
         let alone = Arc::new(Graph::from_edges(graph.nodes(), &[], &[])?);
         let training = network.model.add_structure(Arc::clone(&alone))?;
         Ok(Self {
@@ -214,7 +216,7 @@ impl Method for Rcl {
         }
     }
 
-    fn saved_structure(&self, on: EvaluatedOn) -> SavedStructure {
+    fn saved_structure(&self, on: EvaluatedOn, _: &Network) -> SavedStructure {
         let weighted = on.structure == self.weighted.into();
         SavedStructure { weights: weighted.then(|| Arc::clone(&self.weights)), ..SavedStructure::default() }
     }
@@ -284,6 +286,9 @@ impl Rcl {
 
     /// Takes over the curriculum's edges and weights.
     fn restructure(&mut self, network: &mut Network) -> Result<(), TrainError> {
+        let own = network.weighted.weights().cloned();
+        let all = |weights: &[f32], edge: usize| weights[edge] * own.as_ref().map_or(1.0, |own| own[edge]);
+        self.weights = network.products(self.curriculum.evaluation_weights());
         let (graph, model) = (&network.graph, &mut network.model);
         // Both are to change, and there is more room for that without what they keep.
         model.release_memory(self.training);
@@ -292,18 +297,17 @@ impl Rcl {
         let mut set = |structure: StructureId, weights: &[f32]| {
             // Edges without weight are not there, so neither step nor evaluation need to visit them.
             let there = graph.select_on(&threads, |edge| weights[edge] > 0.0);
-            let values: Vec<f32> = there.edge_of.iter().map(|&edge| weights[edge as usize]).collect();
+            let values: Vec<f32> = there.edge_of.iter().map(|&edge| all(weights, edge as usize)).collect();
             model.on(structure).set_weighted_graph(Arc::new(there.graph), &values)
         };
         set(self.training, self.curriculum.weights())?;
-        self.weights = self.curriculum.evaluation_weights().into();
         self.weighted = self.training;
-        if *self.weights != *self.curriculum.weights() {
+        if *self.curriculum.evaluation_weights() != *self.curriculum.weights() {
             self.weighted = self.own_weighted;
-            set(self.weighted, &self.weights)?;
+            set(self.weighted, self.curriculum.evaluation_weights())?;
         }
         if self.curriculum.config().evaluation == EvaluationGraph::Weighted {
-            // All edges with weight 1 were for the pretrained model alone.
+            // All edges alike were for the pretrained model alone.
             model.release_memory(StructureId::FIRST);
         }
         Ok(())
