@@ -38,6 +38,12 @@ impl Dataset {
             }
             check_length("edge column", values.len(), self.graph().edges(), "one value per edge id")?;
             check_edge_values(threads, name, values)?;
+            if name == Dataset::WEIGHT {
+                self.check_weights(values)?;
+                if let Some(position) = values.iter().position(|&weight| weight == 0.0) {
+                    return Err(GraphError::Weightless { position });
+                }
+            }
         }
         if let Some(names) = self.node_names() {
             check_length("node names", names.len(), nodes, "one name per node")?;

@@ -224,6 +224,15 @@ pub enum GraphError {
         value: f32,
     },
 
+    /// A file of our own has an edge of weight 0, which is none.
+    #[error(
+        "edge column `weight`[{position}] is 0, and an edge of weight 0 is not there: import the graph again"
+    )]
+    Weightless {
+        /// The edge id.
+        position: usize,
+    },
+
     /// A class is not below the number of classes.
     #[error(
         "class of node {position} is {value}, but there are {classes} classes: \

@@ -258,7 +258,7 @@ impl SavedModel {
         threads: &Threads,
     ) -> Result<Model<f32>, TrainError> {
         let ModelHeader { config, outputs, seed, mean_log_degree, .. } = &self.header;
-        let features = self.features(&graph, features, threads)?;
+        let features = self.features(graph.graph(), features, threads)?;
         let shape = ModelConfig { mean_log_degree: Some(*mean_log_degree), ..config.model() };
         let mut model = Model::new(graph, features, *outputs, shape, *seed, threads)?;
         let shapes: Vec<(String, [usize; 2])> =

@@ -144,6 +144,23 @@ fn estimates_are_close_to_what_is_allocated() {
     ] {
         check(&directed, settings);
     }
+    // Edges that weigh something, another in each direction.
+    let (plain, split) = dataset("weighted", 1000, dense(1000, 24));
+    let weights: Vec<f32> = (0..plain.graph().edges()).map(|edge| (1 + edge % 9) as f32 / 9.0).collect();
+    let weighted = (plain.with_edge_column(Dataset::WEIGHT, weights).unwrap(), split);
+    for settings in [
+        "method=vanilla backbone=gcn",
+        "method=vanilla backbone=gin",
+        "method=rcl period=2 epochs=5",
+        "method=neural-sparse",
+        "method=ptdnet rank_period=1 epochs=5",
+        "method=prune-overlap drop=0.3",
+        "method=gnn-svd rank=20",
+        "method=clnode",
+        "method=pro-gnn-sparse inner=1 nuclear_every=1 rank=8",
+    ] {
+        check(&weighted, settings);
+    }
     check(&numbers, "method=vanilla backbone=gcn hidden=256");
     check(&words, "method=rcl backbone=gcn hidden=128 period=2 epochs=5");
     // Features that the run makes, and such that are stored otherwise than they came.

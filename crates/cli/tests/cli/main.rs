@@ -16,3 +16,4 @@ mod program;
 mod resume;
 mod train;
 mod warnings;
+mod weights;

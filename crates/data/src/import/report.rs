@@ -156,6 +156,10 @@ pub struct GraphReport {
     pub duplicates: usize,
     /// Edges of the files from a node to itself, which were dropped.
     pub self_loops: usize,
+    /// Those repeats whose weight is another than that of the first, which counts.
+    pub conflicting_weights: usize,
+    /// Edges of weight 0, which are none.
+    pub weightless: usize,
     /// Weakly connected components; an isolated node is one.
     pub components: usize,
     /// Nodes of the largest component.
@@ -198,6 +202,8 @@ impl GraphReport {
             isolated: stats.isolated,
             duplicates: stats.dropped.duplicates,
             self_loops: stats.dropped.loops,
+            conflicting_weights: stats.dropped.conflicting,
+            weightless: stats.dropped.weightless,
             components: stats.components,
             largest_component: stats.largest_component,
         }

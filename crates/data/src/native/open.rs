@@ -220,7 +220,7 @@ impl Native {
         for (position, name) in info.edge_columns.iter().enumerate() {
             columns.push((name.clone(), self.section(&format!("edge.{position}"), Dtype::F32, info.edges)?));
         }
-        dataset = dataset.with_edge_columns(columns).map_err(graph_error)?;
+        dataset = dataset.with_trusted_edge_columns(columns).map_err(graph_error)?;
         if info.node_names {
             let names = self.names("node_names", info.nodes)?;
             dataset = dataset.with_node_names(names).map_err(graph_error)?;

@@ -241,3 +241,50 @@ fn arrays_read_what_numpy_and_scipy_write() {
         assert_eq!((sparse.columns(), sparse.values()), (&[0, 1][..], &[1.0, 2.5][..]));
     }
 }
+
+#[test]
+fn an_edge_of_weight_zero_is_not_there_whatever_else_is_made_of_the_graph() {
+    let folder = tempfile::tempdir().unwrap();
+    let read = |text: &str| run(&written(folder.path(), text, None)).unwrap();
+    let zero = read("source,target,weight\n0,1,2\n1,2,0\n2,3,1\n3,0,1\n");
+    let none = read("source,target,weight\n0,1,2\n2,3,1\n3,0,1\n");
+    // The degrees that stand in for features are those without it.
+    assert_eq!(zero.checksum(), none.checksum());
+    assert_eq!((zero.graph().dropped().weightless, none.graph().dropped().weightless), (1, 0));
+    assert_ne!(zero.checksum(), read("source,target\n0,1\n2,3\n3,0\n").checksum());
+}
+
+#[test]
+fn of_repeated_edges_the_first_weight_counts_and_others_are_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "source,target,weight\n0,1,2\n1,0,5\n1,2,3\n1,2,3\n";
+    let both = run(&written(folder.path(), text, None)).unwrap();
+    assert_eq!(both.weights(), Some(&[2.0, 2.0, 3.0, 3.0][..]));
+    assert_eq!((both.graph().dropped().duplicates, both.graph().dropped().conflicting), (2, 1));
+    let one = run(&Import { directed: Some(true), ..written(folder.path(), text, None) }).unwrap();
+    assert_eq!(one.weights(), Some(&[5.0, 2.0, 3.0][..]));
+    assert_eq!((one.graph().dropped().duplicates, one.graph().dropped().conflicting), (1, 0));
+}
+
+#[test]
+fn what_is_no_weight_is_refused_where_it_stands() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text, place) in [
+        ("e.csv", "source,target,weight\n0,1,1\n1,2,-3\n", "line 3, field `weight`"),
+        ("e.tsv", "source\ttarget\tweight\n0\t1\t2e9\n", "line 2, field `weight`"),
+        ("e.edgelist", "0 1 1.0\n1 2 {'weight': nan}\n", "line 2"),
+        ("e.edgelist", "0 1 -1\n", "line 1"),
+    ] {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        let error = run(&Import::file(&path)).map(|_| ()).unwrap_err().to_string();
+        assert!(error.contains(name) && error.contains(place), "{error}");
+        assert!(error.contains("a weight: a number from 0 (no edge) to 1e9"), "{error}");
+    }
+    // Other columns hold any number, times after 2001 for instance.
+    let path = folder.path().join("times.csv");
+    std::fs::write(&path, "source,target,time,change\n0,1,1650000000,-2\n").unwrap();
+    let mut request = Import::file(&path);
+    request.columns.edge_values = vec!["time".to_owned(), "change".to_owned()];
+    assert_eq!(run(&request).unwrap().edge_column("change"), Some(&[-2.0, -2.0][..]));
+}

@@ -249,6 +249,8 @@ const LIES_ABOUT_CITATIONS: &[Lie] = &[
     ),
     ("two splits have one name", |f| f.info["splits"][1]["name"] = json!("public"), "both named `public`"),
     // Edge columns and names.
+    ("a weight is 0", |f| f.set("edge.0", 2, 0.0_f32.to_le_bytes()), "edge column `weight`[2] is 0"),
+    ("a weight is negative", |f| f.set("edge.0", 2, (-1.0_f32).to_le_bytes()), "the weight of the edge from"),
     ("a weight is NaN", |f| f.set("edge.0", 3, f32::NAN.to_le_bytes()), "edge column `weight`[3] is NaN"),
     (
         "a weight is infinite",

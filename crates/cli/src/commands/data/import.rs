@@ -176,6 +176,13 @@ fn say_graph(graph: &GraphReport) -> Result<()> {
             number(graph.self_loops)
         ),
     );
+    if graph.conflicting_weights > 0 {
+        let conflicting = number(graph.conflicting_weights);
+        row("", format!("{conflicting} of the repeats have another weight than the first, which counts"));
+    }
+    if graph.weightless > 0 {
+        row("", format!("{} edges of weight 0", number(graph.weightless)));
+    }
     Ok(say(&table.to_string())?)
 }
 
