@@ -133,7 +133,7 @@ impl FeaturesFrom {
         }
     }
 
-    /// The bytes in use while such features are made and prepared, beside the prepared ones.
+    /// The bytes in use while such features are made, before they are prepared.
     pub(crate) fn making_bytes(self, profile: &Profile, edges: usize) -> u64 {
         let nodes = profile.rows;
         let spectral = || {

@@ -63,10 +63,8 @@ impl NetworkBytes {
             array::<f32>(&[nodes]),
             array::<u32>(&[material.split().train().len() + material.split().validation().len()]),
         ]);
-        let making = total([
-            prepared_bytes(material, config),
-            config.features_from.making_bytes(material.profile(), material.graph().edges()),
-        ]);
+        // Features are prepared when what they were made with is gone.
+        let making = config.features_from.making_bytes(material.profile(), material.graph().edges());
         Self {
             made: total([beside, footprint.made()]).max(making),
             training: total([beside, footprint.model(), snapshot_bytes(material, config)]),

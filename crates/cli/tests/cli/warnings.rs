@@ -75,7 +75,11 @@ fn each_thing_that_one_would_want_to_know_is_said() {
             },
             "--epochs 40",
         ),
-        ("no features", Nodes { features: |_| [1.0, 2.0], ..by_default() }, "--epochs 40"),
+        (
+            "no features",
+            Nodes { features: |_| [1.0, 2.0], ..by_default() },
+            "--epochs 40 --features-from none",
+        ),
         (
             "features of very different size",
             Nodes { features: |node| [node as f64 * 1e9, (node % 5) as f64], ..by_default() },
