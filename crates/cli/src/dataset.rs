@@ -16,6 +16,7 @@ use crate::own_files::in_flags;
 
 /// Where datasets are kept.
 #[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Where")]
 pub(crate) struct DataFolder {
     /// Folder of datasets [default: $EDGEPACE_DATA, or the cache folder of the platform]
     #[arg(long, value_name = "DIR", global = true)]

@@ -2,7 +2,10 @@
 
 mod commands;
 mod dataset;
+mod dry_run;
+mod help;
 mod messages;
+mod names;
 mod numbers;
 mod output;
 mod own_files;
@@ -15,7 +18,7 @@ mod table;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 /// Trains graph neural networks that learn which edges to trust.
 #[derive(Parser)]
@@ -39,6 +42,8 @@ enum Command {
     Predict(Box<commands::predict::Args>),
     Methods(commands::methods::Args),
     Data(Box<commands::data::Args>),
+    Completions(commands::completions::Args),
+    Man(commands::completions::ManArgs),
 }
 
 fn main() -> ExitCode {
@@ -56,6 +61,8 @@ fn main() -> ExitCode {
         Command::Predict(args) => commands::predict::run(&args),
         Command::Methods(args) => commands::methods::run(&args),
         Command::Data(args) => commands::data::run(&args),
+        Command::Completions(args) => commands::completions::run(&args, Cli::command()),
+        Command::Man(args) => commands::completions::manual(&args, Cli::command()),
     };
     match result {
         Ok(status) => status,

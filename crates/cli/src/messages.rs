@@ -97,7 +97,9 @@ struct Helped {
 
 impl fmt::Display for Helped {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:#}: {}", self.cause, self.help)
+        let cause = format!("{:#}", self.cause);
+        let between = if cause.ends_with('?') { " " } else { ": " };
+        write!(f, "{cause}{between}{}", self.help)
     }
 }
 

@@ -4,24 +4,26 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
-use edgepace_data::{Noise, SplitRule};
-use edgepace_graph::Threads;
+use edgepace_data::{Noise, SplitRule, splits};
+use edgepace_graph::{Refusal, Threads};
 use edgepace_lab::{
-    DataSource, FinishedRun, FinishedRuns, LabError, Options, Outcome, Plan, RunFolder, Sweep,
+    DataSource, FinishedRun, FinishedRuns, LabError, Options, Outcome, Plan, PlanFile, RunFolder, Seeds,
+    Sweep,
 };
-use edgepace_train::{CheckedConfig, RunConfig, TrainError};
+use edgepace_train::{CheckedConfig, TrainError};
 
 use crate::dataset::{DataFolder, budget};
+use crate::help::flag;
 use crate::messages::{self, with_help};
+use crate::names::{BACKBONES, DATASETS, METHOD_NAMES, METRICS, PRESETS};
 use crate::numbers::{bytes, positive, whole};
 use crate::own_files::{self, OwnFiles};
 use crate::progress::Progress;
-use crate::seeds::Seeds;
 
 /// As `RunConfig::check` has it.
-const MOST_EPOCHS: u32 = 1_000_000;
+pub(crate) const MOST_EPOCHS: u32 = 1_000_000;
 /// More runs or threads at once than any machine is for.
 pub(crate) const MOST_AT_ONCE: usize = 4096;
 
@@ -29,56 +31,54 @@ pub(crate) const MOST_AT_ONCE: usize = 4096;
 #[derive(Args)]
 pub(crate) struct RunArgs {
     /// A name that `edgepace data list` shows, a generator as `synthetic:homophily=0.3`, or a graph file
+    #[arg(value_parser = DATASETS, hide_possible_values = true)]
     dataset: Option<String>,
-    /// The convolution: gcn, gin, sage, pna or mlp [default: gcn]
-    #[arg(long)]
-    backbone: Option<String>,
-    /// What decides which edges to learn from; `edgepace methods` lists them [default: rcl]
-    #[arg(long)]
-    method: Option<String>,
-    /// A named set of the method's settings [default: the first that `edgepace methods` shows]
-    #[arg(long)]
-    preset: Option<String>,
     /// Noise to add, as `fake=1.0,delete=0.1,flip=0.05`; with `seed=N` the same for every run
-    #[arg(long, default_value = "", hide_default_value = true)]
-    noise: Noise,
+    #[arg(long, help_heading = "What")]
+    noise: Option<Noise>,
     /// A split of the dataset, as `public`, `full` or `geom:0`, or a rule: `kfold:K:I`, `fraction:TRAIN:VALIDATION`,
     /// `per-class:TRAIN:VALIDATION:TEST`, each also with `:stratified` and `:seed=N` [default: the dataset's usual one]
-    #[arg(long)]
+    #[arg(long, help_heading = "What")]
     split: Option<SplitRule>,
-    /// Training epochs [default: 150]
-    #[arg(long, value_name = "N", value_parser = whole(1, MOST_EPOCHS), allow_negative_numbers = true)]
+    /// One run per seed: `5`, `0,2,7`, or `0..3` for 0, 1 and 2. Noise, split and the graph of a
+    /// generator follow the seed unless they have their own [default: 0]
+    #[arg(long, alias = "seed", help_heading = "What", allow_negative_numbers = true)]
+    seeds: Option<Seeds>,
+    /// All of this and all settings from a file, as `--out` writes it; what else is given here counts more
+    #[arg(long, value_name = "FILE", help_heading = "What")]
+    config: Option<PathBuf>,
+    #[arg(long, value_name = "NAME", help = flag("backbone"), value_parser = BACKBONES)]
+    #[arg(hide_possible_values = true, help_heading = "How")]
+    backbone: Option<String>,
+    #[arg(long, value_name = "NAME", help = flag("method") + "; `edgepace methods` lists them", value_parser = METHOD_NAMES)]
+    #[arg(hide_possible_values = true, help_heading = "How")]
+    method: Option<String>,
+    #[arg(long, value_name = "NAME", help = flag("preset"), value_parser = PRESETS)]
+    #[arg(hide_possible_values = true, help_heading = "How")]
+    preset: Option<String>,
+    #[arg(long, value_name = "N", help = flag("epochs"), value_parser = whole(1, MOST_EPOCHS))]
+    #[arg(allow_negative_numbers = true, help_heading = "How")]
     epochs: Option<u32>,
-    /// Step size of Adam [default: 0.01]
-    #[arg(long, value_name = "RATE", value_parser = positive, allow_negative_numbers = true)]
+    #[arg(long, value_name = "RATE", help = flag("lr"), value_parser = positive)]
+    #[arg(allow_negative_numbers = true, help_heading = "How")]
     lr: Option<f64>,
-    /// What validation is judged by: accuracy, macro-f1, balanced-accuracy, roc-auc or log-loss; the others are reported
-    /// beside it [default: accuracy, or roc-auc where nodes have many labels]
-    #[arg(long)]
+    #[arg(long, value_name = "NAME", help = flag("metric"), value_parser = METRICS)]
+    #[arg(hide_possible_values = true, help_heading = "How")]
     metric: Option<String>,
-    /// What is done to features: none, rows (each of sum 1), lengths (each row of length 1) or standardise (columns of mean 0
-    /// and deviation 1) [default: lengths for words and tags, standardise for all else]
-    #[arg(long, value_name = "HOW")]
+    #[arg(long, value_name = "HOW", help = flag("features"), help_heading = "How")]
     prepare: Option<String>,
-    /// Features to learn from: given (the dataset's), filled (the same, with columns for nodes that have none), or instead of
-    /// them identity (a column for each node), degree, spectral (eigenvectors of the adjacency, and degree) or none
-    /// [default: given, filled where a quarter of the nodes has none; identity or, from 100 000 nodes, spectral without any]
-    #[arg(long, value_name = "SOURCE")]
+    #[arg(long, value_name = "SOURCE", help = flag("features_from"), help_heading = "How")]
     features_from: Option<String>,
     /// Any setting of the run or of its method, over all others; may be repeated
-    #[arg(long, value_name = "KEY=VALUE")]
+    #[arg(long, value_name = "KEY=VALUE", help_heading = "How")]
     set: Vec<String>,
     /// Try the presets, then the values that `edgepace methods NAME` lists as worth trying, one setting after the other, and
     /// keep the best on validation; what `--preset` and `--set` set stays
-    #[arg(long)]
+    #[arg(long, help_heading = "How")]
     search: bool,
-    /// Settings as TOML, as `--out` writes them
-    #[arg(long, value_name = "FILE")]
-    config: Option<PathBuf>,
-    /// One run per seed: `5`, `0,2,7`, or `0..3` for 0, 1 and 2. Noise, split and the graph of a
-    /// generator follow the seed unless they have their own [default: 0]
-    #[arg(long)]
-    seeds: Option<Seeds>,
+    /// Say what would run, how long and with how much memory, and stop there
+    #[arg(long, help_heading = "How")]
+    pub(crate) dry_run: bool,
     #[command(flatten)]
     pub(crate) work: WorkArgs,
     #[command(flatten)]
@@ -92,6 +92,7 @@ pub(crate) struct RunArgs {
 
 /// How runs are done. None of it changes what comes out.
 #[derive(Args)]
+#[command(next_help_heading = "Where")]
 pub(crate) struct WorkArgs {
     /// Runs at the same time
     #[arg(long, value_name = "N", default_value = "1", value_parser = whole(1, MOST_AT_ONCE), allow_negative_numbers = true)]
@@ -100,11 +101,17 @@ pub(crate) struct WorkArgs {
     #[arg(long, value_name = "N", value_parser = whole(1, MOST_AT_ONCE), allow_negative_numbers = true)]
     pub(crate) threads: Option<usize>,
     /// Refuse runs that need more memory than this, as `4GB` or `500MB` [default: what the system has]
-    #[arg(long, value_name = "SIZE", value_parser = bytes, allow_negative_numbers = true)]
+    #[arg(long, value_name = "SIZE", value_parser = bytes, allow_hyphen_values = true)]
     pub(crate) memory_limit: Option<u64>,
 }
 
 impl WorkArgs {
+    /// Threads of each of so many runs at once.
+    pub(crate) fn threads_of_each(&self, jobs: usize) -> usize {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        self.threads.unwrap_or(if jobs > 1 { 1 } else { cores })
+    }
+
     /// Does all runs, with a bar, and hands each to `finish` as soon as it is over.
     pub(crate) fn each<R: Send>(
         &self,
@@ -114,11 +121,10 @@ impl WorkArgs {
     ) -> Result<Vec<Outcome<R>>> {
         let runs = sweep.plan().seeds.len();
         let jobs = self.jobs.min(runs);
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let progress = Progress::new(runs);
         let options = Options {
             jobs,
-            threads: self.threads.unwrap_or(if jobs > 1 { 1 } else { cores }),
+            threads: self.threads_of_each(jobs),
             folder: saving.folder,
             checkpoint: saving.checkpoint,
             deadline: saving.deadline,
@@ -187,10 +193,26 @@ pub(crate) fn with_remedy(error: anyhow::Error) -> anyhow::Error {
     with_help(error, remedy)
 }
 
+/// A plan from a file, with its text to find lines in.
+struct ConfigFile {
+    path: PathBuf,
+    text: String,
+    plan: PlanFile,
+}
+
+impl ConfigFile {
+    fn read(path: &PathBuf) -> Result<Self> {
+        let text = std::fs::read_to_string(path)
+            .with_context(|| format!("cannot read `--config` {}", path.display()))?;
+        let plan = PlanFile::parse(path, &text)?;
+        Ok(Self { path: path.clone(), text, plan })
+    }
+}
+
 impl RunArgs {
     /// The seeds that were asked for.
     pub(crate) fn seeds(&self) -> Option<&[u64]> {
-        self.seeds.as_ref().map(|seeds| &seeds.0[..])
+        self.seeds.as_ref().map(Seeds::as_slice)
     }
 
     /// The folder of runs that are over, where one is named in place of a dataset. What only a new run can be told is then
@@ -210,7 +232,7 @@ impl RunArgs {
             ("backbone", self.backbone.is_some()),
             ("method", self.method.is_some()),
             ("preset", self.preset.is_some()),
-            ("noise", !self.noise.is_none()),
+            ("noise", self.noise.is_some()),
             ("split", self.split.is_some()),
             ("epochs", self.epochs.is_some()),
             ("lr", self.lr.is_some()),
@@ -218,6 +240,7 @@ impl RunArgs {
             ("set", !self.set.is_empty()),
             ("search", self.search),
             ("config", self.config.is_some()),
+            ("dry-run", self.dry_run),
             ("edges", self.edges.is_some()),
         ];
         if let Some((name, _)) = told.iter().find(|(_, told)| *told) {
@@ -227,15 +250,29 @@ impl RunArgs {
     }
 
     /// The settings, checked: what no run can do is refused before any data is read.
-    fn config(&self) -> Result<CheckedConfig> {
-        let mut config = match &self.config {
-            None => RunConfig::default(),
-            Some(file) => {
-                let context = || format!("cannot use the settings in {}", file.display());
-                let text = std::fs::read_to_string(file).with_context(context)?;
-                RunConfig::parse(&text).with_context(context)?
-            }
-        };
+    fn config(&self, file: Option<&ConfigFile>) -> Result<CheckedConfig> {
+        let mut config = file.map(|file| file.plan.run.clone()).unwrap_or_default();
+        let explained = |error: TrainError| self.explained(error, file);
+        for (key, value) in self.named() {
+            config.set(key, value).map_err(explained)?;
+        }
+        config.epochs = self.epochs.unwrap_or(config.epochs);
+        config.lr = self.lr.unwrap_or(config.lr);
+        config.search |= self.search;
+        for setting in &self.set {
+            let Some((key, value)) = setting.split_once('=') else {
+                return Err(with_help(
+                    anyhow!("`--set` is `{setting}`, expected KEY=VALUE"),
+                    "as `--set hidden=64`",
+                ));
+            };
+            config.set(key.trim(), value.trim()).map_err(explained)?;
+        }
+        config.check().map_err(explained)
+    }
+
+    /// The settings that have a flag of their own for a name, as far as they are given.
+    fn named(&self) -> impl Iterator<Item = (&'static str, &str)> {
         let named = [
             ("backbone", &self.backbone),
             ("method", &self.method),
@@ -244,43 +281,73 @@ impl RunArgs {
             ("features", &self.prepare),
             ("features_from", &self.features_from),
         ];
-        for (key, value) in named {
-            if let Some(value) = value {
-                config.set(key, value)?;
+        named.into_iter().filter_map(|(key, value)| Some((key, value.as_deref()?)))
+    }
+
+    /// Says which flag or which line of the file a refused setting comes from, and where legal names are listed.
+    fn explained(&self, error: TrainError, file: Option<&ConfigFile>) -> anyhow::Error {
+        let field = match &error {
+            TrainError::Refused(refusal) => refusal.field.clone().into_owned(),
+            TrainError::Settings { field, .. } => field.clone(),
+            _ => return error.into(),
+        };
+        let set = |given: &&String| {
+            given.split_once('=').is_some_and(|(key, _)| key.trim().replace('-', "_") == field)
+        };
+        let flagged = self.named().any(|(key, _)| key == field)
+            || (field == "epochs" && self.epochs.is_some())
+            || (field == "lr" && self.lr.is_some())
+            || (field == "search" && self.search);
+        let suggests = error.to_string().contains("did you mean");
+        let unknown = matches!(&error, TrainError::Settings { .. });
+        let error = match (self.set.iter().rev().find(set), flagged, error) {
+            (Some(given), _, TrainError::Refused(refusal)) => {
+                anyhow!("`--set {given}`: expected {}", refusal.expected)
             }
-        }
-        config.epochs = self.epochs.unwrap_or(config.epochs);
-        config.lr = self.lr.unwrap_or(config.lr);
-        config.search |= self.search;
-        for setting in &self.set {
-            let Some((key, value)) = setting.split_once('=') else {
-                bail!("`--set` is `{setting}`, expected KEY=VALUE");
-            };
-            config.set(key.trim(), value.trim())?;
-        }
-        Ok(config.check()?)
+            (Some(given), _, TrainError::Settings { reason, .. }) => anyhow!("`--set {given}`: {reason}"),
+            (None, true, TrainError::Refused(refusal)) => {
+                let Refusal { found, expected, .. } = refusal;
+                anyhow!("`--{field}` is {found}, expected {expected}")
+            }
+            (_, _, error) => {
+                match file.and_then(|file| PlanFile::line_of(&file.text, &field).zip(Some(file))) {
+                    Some((line, file)) => anyhow!("{}, line {line}: {error}", file.path.display()),
+                    None => error.into(),
+                }
+            }
+        };
+        let help = match &field[..] {
+            "method" => "`edgepace methods` lists them",
+            "preset" => "`edgepace methods NAME` shows the presets of one",
+            _ if unknown && suggests => {
+                "`edgepace methods NAME` shows the settings of a method, `edgepace train --help` those of a run"
+            }
+            _ => return error,
+        };
+        with_help(error, help)
     }
 
     /// What was asked for, its settings checked. No data is read yet.
     pub(crate) fn plan(&self) -> Result<(Plan, CheckedConfig)> {
-        let checked = self.config()?;
-        let data = match (&self.dataset, &self.edges) {
-            (Some(name), None) => DataSource::Name(name.clone()),
-            (None, Some(edges)) => DataSource::Files(Box::new(self.own_files.request(edges))),
-            (None, None) => bail!("there is no dataset: name one, or give `--edges`"),
-            (Some(_), Some(_)) => bail!("there are two datasets: name one, or give `--edges`"),
-        };
-        let plan = Plan {
-            data,
-            noise: self.noise,
-            split: self.split.clone(),
-            config: checked.asked().clone(),
-            seeds: self.seeds().map_or_else(|| vec![0], <[u64]>::to_vec),
-        };
+        let file = self.config.as_ref().map(ConfigFile::read).transpose()?;
+        let checked = self.config(file.as_ref())?;
+        let mut plan = file.map(|file| file.plan).unwrap_or_default();
+        plan.run = checked.asked().clone();
+        if self.dataset.is_some() || self.edges.is_some() {
+            plan.dataset.clone_from(&self.dataset);
+            plan.files = self.edges.as_ref().map(|edges| Box::new(self.own_files.request(edges)));
+        }
+        plan.noise = self.noise.or(plan.noise);
+        plan.split = self.split.clone().or(plan.split);
+        plan.seeds = self.seeds.clone().or(plan.seeds);
+        let plan = plan.into_plan().map_err(|reason| {
+            let help = "name one that `edgepace data list` shows, or give `--edges` with a file of your own";
+            with_help(anyhow!("{reason}"), help)
+        })?;
         Ok((plan, checked))
     }
 
-    /// The plan with its dataset.
+    /// The plan with its dataset, which has the split that is asked for.
     pub(crate) fn load(&self, plan: Plan, config: CheckedConfig) -> Result<Sweep> {
         let threads: Threads = budget(self.work.threads)?;
         let dataset = match (&plan.data, plan.first_name()) {
@@ -291,6 +358,9 @@ impl RunArgs {
         };
         let (graph, name) = (dataset.graph(), dataset.name());
         messages::note(format_args!("{name}: {} nodes, {} directed edges", graph.nodes(), graph.edges()));
+        if let (Some(rule), Some(&seed)) = (&plan.split, plan.seeds.first()) {
+            splits::make(&threads, rule, &dataset, seed)?;
+        }
         Ok(Sweep::new(plan, config, dataset))
     }
 }

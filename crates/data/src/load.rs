@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use edgepace_graph::{Dataset, Threads};
+use edgepace_graph::{Dataset, Threads, nearest};
 
 use crate::error::{format_error, request_error};
 use crate::generate::Generator;
@@ -44,7 +44,9 @@ impl Source {
             return Ok(Source::File(path.to_owned()));
         }
         let expected = "the name of a known set, `synthetic:…`, or a file or folder with a graph";
-        let help = match registry::suggest(name) {
+        let kind = name.split_once(':').map_or(name, |(kind, _)| kind);
+        let near = registry::suggest(name).or_else(|| nearest(kind, Generator::NAMES));
+        let help = match near {
             Some(near) => format!("did you mean `{near}`?"),
             None => "tables of your own are imported into such a file".to_owned(),
         };

@@ -5,6 +5,8 @@ mod sets;
 
 pub use sets::SETS;
 
+use edgepace_graph::nearest;
+
 /// A dataset that can be had by name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Set {
@@ -128,23 +130,9 @@ pub fn find(name: &str) -> Option<&'static Set> {
     SETS.iter().find(|set| set.name == name)
 }
 
-/// The shortest name to take for a part of a longer one.
-const SHORTEST_PART: usize = 4;
-
 /// The name that is nearest to one that is not there, or that has it as a part, if any is near enough to be meant.
 pub fn suggest(name: &str) -> Option<&'static str> {
-    let name = plain(name);
-    let longest = SETS.iter().map(|set| set.name.len()).max().unwrap_or(0);
-    if name.is_empty() || name.len() > 2 * longest {
-        return None;
-    }
-    // Letters to put in, take out, change or swap with their neighbour.
-    let (away, nearest) = SETS.iter().map(|set| (strsim::osa_distance(&name, set.name), set.name)).min()?;
-    if away <= 1 + name.chars().count() / 4 {
-        return Some(nearest);
-    }
-    let part = |set: &&Set| name.len() >= SHORTEST_PART && set.name.contains(&name);
-    SETS.iter().find(part).map(|set| set.name)
+    nearest(name, SETS.iter().map(|set| set.name))
 }
 
 fn plain(name: &str) -> String {

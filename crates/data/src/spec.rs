@@ -4,6 +4,8 @@ use std::fmt::Display;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
+use edgepace_graph::Refusal;
+
 use crate::DataError;
 use crate::error::request_error;
 
@@ -28,7 +30,8 @@ impl<'a> Spec<'a> {
             };
             let (key, value) = (key.trim(), value.trim());
             if !keys.contains(&key) {
-                return Err(request_error(what, quote(key), format!("one of the keys {}", keys.join(", "))));
+                let refusal = Refusal::unknown(what, &quote(key), "one of its keys", keys.iter().copied());
+                return Err(DataError::Request { refusal, help: String::new() });
             }
             if pairs.iter().any(|&(known, _)| known == key) {
                 return Err(request_error(what, quote(part), format!("`{key}` only once")));
@@ -100,7 +103,12 @@ mod tests {
             Err(error) => error.to_string(),
             Ok(spec) => spec.number("a", 1.0, 0.0..=9.0).unwrap_err().to_string(),
         };
-        assert_eq!(error("c=1"), "`test` is `c`, expected one of the keys a, b");
+        assert_eq!(error("c=1"), "`test` is `c`, expected one of its keys: a, b");
+        let slip = Spec::parse("test", "homophilly=1", &["nodes", "homophily"]).err().unwrap();
+        assert_eq!(
+            slip.to_string(),
+            "`test` is `homophilly`, expected one of its keys: did you mean `homophily`?"
+        );
         assert_eq!(error("a=1,a=2"), "`test` is `a=2`, expected `a` only once");
         assert_eq!(error("a"), "`test` is `a`, expected `key=value` between commas: the keys are a, b");
         assert_eq!(error("a=10"), "`test: a` is `10`, expected a number from 0 to 9");

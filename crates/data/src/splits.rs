@@ -8,7 +8,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use edgepace_graph::random::{Purpose, Stream};
-use edgepace_graph::{Classes, Dataset, Labels, Split, Threads};
+use edgepace_graph::{Classes, Dataset, Labels, Split, Threads, nearest};
 
 use crate::DataError;
 use crate::draw::permutation;
@@ -205,8 +205,14 @@ pub fn full(split: &Split, labels: &Labels) -> Result<Split, DataError> {
 pub(crate) fn no_such_split(dataset: &Dataset, name: &str) -> DataError {
     let names: Vec<&str> = dataset.splits().iter().map(Split::name).collect();
     let own = if names.is_empty() { "none of its own".to_owned() } else { names.join(", ") };
+    let rule = name.split(':').next().unwrap_or_default();
+    let near = nearest(name, names).or_else(|| nearest(rule, ["kfold", "fraction", "per-class"]));
+    let help = match near {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("a split is {RULES}"),
+    };
     request_error("split", quote(name), format!("a split of `{}`, which has {own}", quote(dataset.name())))
-        .with_help(format!("a split is {RULES}"))
+        .with_help(help)
 }
 
 pub(crate) fn draw(

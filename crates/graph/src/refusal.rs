@@ -3,6 +3,8 @@ use std::fmt::Display;
 
 use thiserror::Error;
 
+use crate::nearest::nearest;
+
 /// A setting or an input that is not legal: its name, what was given, and what is legal.
 ///
 /// The errors of all crates carry it, so that a refusal reads the same wherever it comes from.
@@ -36,6 +38,29 @@ impl Refusal {
         expected: impl Into<Cow<'static, str>>,
     ) -> Self {
         Self { field: field.into(), found: found.to_string(), expected: expected.into() }
+    }
+
+    /// A refusal of a name that is not there. `what` says what it should name, as in "a method"; the name that was
+    /// probably meant is suggested, and where none is near all are listed.
+    ///
+    /// ```
+    /// use edgepace_graph::Refusal;
+    ///
+    /// let refusal = Refusal::unknown("colour", "rde", "a colour", ["red", "blue"]);
+    /// assert_eq!(refusal.to_string(), "`colour` is `rde`, expected a colour: did you mean `red`?");
+    /// ```
+    pub fn unknown<'a>(
+        field: impl Into<Cow<'static, str>>,
+        found: &str,
+        what: &str,
+        names: impl IntoIterator<Item = &'a str>,
+    ) -> Self {
+        let names: Vec<&str> = names.into_iter().collect();
+        let expected = match nearest(found, names.iter().copied()) {
+            Some(near) => format!("{what}: did you mean `{near}`?"),
+            None => format!("{what}: {}", names.join(", ")),
+        };
+        Self::new(field, format_args!("`{found}`"), expected)
     }
 
     /// A refusal of an input that does not fit another in size. `reason` says where the expected size comes from, as in

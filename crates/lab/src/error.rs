@@ -30,6 +30,18 @@ pub enum LabError {
     /// A file that cannot be read or written.
     #[error(transparent)]
     File(#[from] FileError),
+    /// A plan that cannot be read.
+    #[error("{}{}{}: {reason}", .path.display(), at_line(*.line), of_field(.field.as_ref()))]
+    Plan {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: Option<usize>,
+        /// The field, as `run.epochs`.
+        field: Option<String>,
+        /// What is wrong with it, and what is legal.
+        reason: String,
+    },
     /// A folder that has a run in it already.
     #[error("{} has a run in it", .folder.display())]
     Used {
@@ -79,6 +91,14 @@ fn listed(seeds: &[u64]) -> String {
         [] => "none".to_owned(),
         seeds => seeds.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
     }
+}
+
+fn at_line(line: Option<usize>) -> String {
+    line.map_or_else(String::new, |line| format!(", line {line}"))
+}
+
+fn of_field(field: Option<&String>) -> String {
+    field.map_or_else(String::new, |field| format!(", field `{field}`"))
 }
 
 fn kept_in(folder: Option<&PathBuf>) -> String {

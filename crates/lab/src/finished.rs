@@ -54,7 +54,8 @@ impl FinishedRuns {
         } else {
             let folder = SeedFolder::at(path);
             let record = folder.finished_record()?;
-            let record = record.ok_or_else(|| no_run("there is neither run.json nor record.json".into()))?;
+            let record =
+                record.ok_or_else(|| no_run("there is neither config.toml nor record.json".into()))?;
             let above = std::path::absolute(path).ok().and_then(|path| path.parent().map(Path::to_owned));
             let above = above.ok_or_else(|| no_run("it is in no folder".into()))?;
             let plan = RunFolder::plan_of(&above)?;

@@ -2,8 +2,7 @@
 //! killed can go on.
 //!
 //! ```text
-//! run.json         what was asked for
-//! config.toml      the settings
+//! config.toml      what was asked for, complete: a plan
 //! result.json      what came out, once every run is over
 //! seed-3/          history.jsonl, checkpoint.safetensors while it runs, then edges.csv, model.safetensors and, last,
 //!                  record.json
@@ -15,12 +14,11 @@ use std::path::{Path, PathBuf};
 
 use edgepace_graph::files::{self, FileError};
 use edgepace_train::{RunRecord, RunSpec};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::error::LabError;
-use crate::plan::Plan;
+use crate::plan::{Plan, PlanFile};
 
-const MANIFEST: &str = "run.json";
 const CONFIG: &str = "config.toml";
 const RESULT: &str = "result.json";
 const LOCK: &str = ".lock";
@@ -33,35 +31,12 @@ const RECORD: &str = "record.json";
 /// What a run leaves for its seed.
 const OF_SEED: [&str; 5] = [CHECKPOINT, HISTORY, MODEL, EDGES, RECORD];
 
-/// The form of the manifest; goes up when its fields change their meaning.
-const SCHEMA: u32 = 1;
-
-/// What was asked for.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-struct Manifest {
-    schema: u32,
-    /// The version of the program that began.
-    program: String,
-    plan: Plan,
-    /// Whether the files of an earlier run are gone.
-    swept: bool,
-}
-
-impl Manifest {
-    fn read(folder: &Path) -> Result<Self, LabError> {
-        let wrong = |reason: String| Self::missing(folder, format!("{MANIFEST}: {reason}"));
-        let text = fs::read_to_string(folder.join(MANIFEST)).map_err(|error| wrong(error.to_string()))?;
-        let manifest: Self = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
-        if manifest.schema != SCHEMA {
-            return Err(wrong(format!("it has schema {}, expected {SCHEMA}", manifest.schema)));
-        }
-        Ok(manifest)
-    }
-
-    fn missing(folder: &Path, reason: String) -> LabError {
-        LabError::NoRun { folder: folder.to_owned(), reason }
-    }
-}
+/// What a plan begins with.
+const HEAD: &str = concat!(
+    "# What edgepace ",
+    env!("CARGO_PKG_VERSION"),
+    " was asked for. `edgepace train --config config.toml` does it again.\n"
+);
 
 /// A folder of runs, held by this process until it is dropped.
 #[derive(Debug)]
@@ -71,32 +46,30 @@ pub struct RunFolder {
 }
 
 impl RunFolder {
-    /// Takes a folder for runs that begin; it is made if it is not there. `overwrite` replaces the runs in it.
+    /// Whether a folder has anything of a run in it.
+    pub fn is_used(folder: &Path) -> bool {
+        let name = |entry: &fs::DirEntry| entry.file_name().to_string_lossy().into_owned();
+        let ours = |name: &str| [CONFIG, RESULT].contains(&name) || name.starts_with(SEED);
+        fs::read_dir(folder).is_ok_and(|all| all.flatten().any(|entry| ours(&name(&entry))))
+    }
+
+    /// Takes a folder for runs that begin; it is made if it is not there. `overwrite` replaces the runs in it: what they left
+    /// is removed first and what is asked for now is written last, so that a folder never tells of one run and holds
+    /// another.
     ///
     /// # Errors
     /// A folder that has a run in it, that another process works on, or that cannot be written.
     pub fn create(folder: &Path, plan: &Plan, overwrite: bool) -> Result<Self, LabError> {
         files::create_folder(folder)?;
-        let used = || {
-            let name = |entry: &fs::DirEntry| entry.file_name().to_string_lossy().into_owned();
-            let ours = |name: &str| [MANIFEST, CONFIG, RESULT].contains(&name) || name.starts_with(SEED);
-            fs::read_dir(folder).is_ok_and(|all| all.flatten().any(|entry| ours(&name(&entry))))
-        };
         let own = Self::lock(folder)?;
-        let replaces = used();
-        if replaces && !overwrite {
-            return Err(LabError::Used { folder: folder.to_owned() });
+        if Self::is_used(folder) {
+            if !overwrite {
+                return Err(LabError::Used { folder: folder.to_owned() });
+            }
+            own.remove_runs()?;
         }
-        let program = env!("CARGO_PKG_VERSION").to_owned();
-        let plan = &plan.absolute().map_err(|source| FileError {
-            action: "find",
-            path: folder.to_owned(),
-            source,
-        })?;
-        let mut manifest = Manifest { schema: SCHEMA, program, plan: plan.clone(), swept: !replaces };
-        own.write_manifest(&manifest)?;
-        own.sweep(&mut manifest)?;
-        own.write_config(plan)?;
+        own.sweep()?;
+        own.write_plan(plan)?;
         Ok(own)
     }
 
@@ -105,19 +78,19 @@ impl RunFolder {
     /// # Errors
     /// A folder without a run, or one that another process works on.
     pub fn open(folder: &Path) -> Result<(Self, Plan), LabError> {
-        if !Self::is_one(folder) {
-            return Err(Manifest::missing(folder, format!("there is no {MANIFEST}")));
+        if !folder.join(CONFIG).exists() {
+            let reason = format!("there is no {CONFIG}");
+            return Err(LabError::NoRun { folder: folder.to_owned(), reason });
         }
         let own = Self::lock(folder)?;
-        let mut manifest = Manifest::read(folder)?;
-        own.sweep(&mut manifest)?;
-        own.write_config(&manifest.plan)?;
-        Ok((own, manifest.plan))
+        let plan = Self::plan_of(folder)?;
+        own.sweep()?;
+        Ok((own, plan))
     }
 
     /// Whether a path is such a folder.
     pub fn is_one(path: &Path) -> bool {
-        path.join(MANIFEST).is_file()
+        path.join(CONFIG).is_file()
     }
 
     /// What was asked for in a folder, which is only looked at.
@@ -125,7 +98,10 @@ impl RunFolder {
     /// # Errors
     /// A folder without a run.
     pub fn plan_of(folder: &Path) -> Result<Plan, LabError> {
-        Ok(Manifest::read(folder)?.plan)
+        let no_run = |reason: String| LabError::NoRun { folder: folder.to_owned(), reason };
+        let path = folder.join(CONFIG);
+        let text = fs::read_to_string(&path).map_err(|error| no_run(format!("{CONFIG}: {error}")))?;
+        PlanFile::parse(&path, &text)?.into_plan().map_err(|reason| no_run(format!("{CONFIG}: {reason}")))
     }
 
     /// The folder.
@@ -133,13 +109,15 @@ impl RunFolder {
         &self.folder
     }
 
-    /// Gives it up before anything ran: what was asked for is removed, and the folder too if nothing else is in it.
-    pub fn discard(self) {
+    /// Gives it up if no run has left a file: what was asked for is removed, and the folder too if nothing else is in it.
+    pub fn discard_unbegun(self) {
         let folder = self.folder.clone();
-        for name in [MANIFEST, CONFIG] {
-            // What stays is no more than it was.
-            let _ = fs::remove_file(folder.join(name));
+        // A folder of a seed that has a file in it is not removed, and what stays is no more than it was.
+        let seeds = self.seed_folders().unwrap_or_default();
+        if seeds.iter().filter(|seed| fs::remove_dir(seed).is_err()).count() > 0 {
+            return;
         }
+        let _ = fs::remove_file(folder.join(CONFIG));
         drop(self);
         let _ = fs::remove_dir(&folder);
     }
@@ -170,27 +148,29 @@ impl RunFolder {
         }
     }
 
-    /// Removes what an earlier run left, unless that is done, and what killed processes left unfinished.
-    fn sweep(&self, manifest: &mut Manifest) -> Result<(), LabError> {
-        let seeds = self.seed_folders()?;
-        for seed in &seeds {
-            files::sweep(seed)?;
+    /// Removes what killed processes left unfinished.
+    fn sweep(&self) -> Result<(), LabError> {
+        for seed in self.seed_folders()? {
+            files::sweep(&seed)?;
         }
         files::sweep(&self.folder)?;
-        if manifest.swept {
-            return Ok(());
-        }
-        remove(&self.folder.join(RESULT))?;
+        Ok(())
+    }
+
+    /// Removes what earlier runs left, what they were asked for first: a folder without it has no run to go on with.
+    fn remove_runs(&self) -> Result<(), LabError> {
         remove(&self.folder.join(CONFIG))?;
-        for seed in &seeds {
+        files::sync_folder_of(&self.folder.join(CONFIG))?;
+        remove(&self.folder.join(RESULT))?;
+        for seed in self.seed_folders()? {
+            files::sweep(&seed)?;
             for name in OF_SEED {
                 remove(&seed.join(name))?;
             }
             // One with files of somebody else's stays.
             let _ = fs::remove_dir(seed);
         }
-        manifest.swept = true;
-        self.write_manifest(manifest)
+        Ok(())
     }
 
     fn seed_folders(&self) -> Result<Vec<PathBuf>, LabError> {
@@ -206,18 +186,14 @@ impl RunFolder {
         Ok(folders)
     }
 
-    fn write_manifest(&self, manifest: &Manifest) -> Result<(), LabError> {
-        write_json(&self.folder.join(MANIFEST), manifest)
-    }
-
-    fn write_config(&self, plan: &Plan) -> Result<(), LabError> {
+    fn write_plan(&self, plan: &Plan) -> Result<(), LabError> {
         let path = self.folder.join(CONFIG);
-        let text = toml::to_string(&plan.config).map_err(|error| FileError {
+        let text = PlanFile::from(plan.resolved()?).to_toml().map_err(|error| FileError {
             action: "write",
             path: path.clone(),
             source: std::io::Error::other(error),
         })?;
-        Ok(files::write(&path, text.as_bytes())?)
+        Ok(files::write(&path, format!("{HEAD}{text}").as_bytes())?)
     }
 
     /// Writes what came out of all runs.

@@ -53,11 +53,13 @@ mod finished;
 mod folder;
 mod history;
 mod plan;
+mod seeds;
 pub mod statistics;
 mod sweep;
 
 pub use error::LabError;
 pub use finished::{FinishedRuns, FinishedSeed, TrainingData, as_trained, source_of};
 pub use folder::{RunFolder, SeedFolder};
-pub use plan::{DataSource, Plan, RunData, with_noise};
-pub use sweep::{FinishedRun, Options, Outcome, Sweep, Unwatched, Watch};
+pub use plan::{DataSource, Plan, PlanFile, RunData, with_noise};
+pub use seeds::Seeds;
+pub use sweep::{FinishedRun, Forecast, Options, Outcome, Sweep, Unwatched, Watch};

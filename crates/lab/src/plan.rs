@@ -1,14 +1,19 @@
-//! What to run on what: one dataset, one config, many seeds.
+//! What to run on what: one dataset, one config, many seeds; and how that is written down.
 
+use std::ops::Range;
+use std::path::Path;
 use std::sync::Arc;
 
 use edgepace_data::import::Import;
 use edgepace_data::{Generator, Noise, Source, SplitRule, generate, splits};
-use edgepace_graph::{Dataset, Split, Threads};
+use edgepace_graph::files::FileError;
+use edgepace_graph::{Dataset, Split, Threads, nearest};
 use edgepace_train::{Judge, Material, RunConfig};
 use serde::{Deserialize, Serialize};
+use toml::de::{DeTable, DeValue};
 
 use crate::error::LabError;
+use crate::seeds::Seeds;
 
 /// Where the graph comes from.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -21,21 +26,163 @@ pub enum DataSource {
 }
 
 /// Runs to do. Noise, split and the graph of a generator follow the seed of each run unless they name their own.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
     /// Where the graph comes from.
     pub data: DataSource,
     /// What is added to it.
-    #[serde(with = "as_text")]
     pub noise: Noise,
     /// How it is split; none: the dataset's usual way.
-    #[serde(with = "optional_as_text")]
     pub split: Option<SplitRule>,
     /// The settings.
     pub config: RunConfig,
     /// One run each.
     pub seeds: Vec<u64>,
+}
+
+/// A plan as TOML has it. All of it may be left out, so that a file can hold the settings alone and a command line the rest.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct PlanFile {
+    /// A name of the registry, a generator, or a graph file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dataset: Option<String>,
+    /// What is added to the graph.
+    #[serde(with = "optional_as_text", skip_serializing_if = "Option::is_none")]
+    pub noise: Option<Noise>,
+    /// How it is split.
+    #[serde(with = "optional_as_text", skip_serializing_if = "Option::is_none")]
+    pub split: Option<SplitRule>,
+    /// One run each.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seeds: Option<Seeds>,
+    /// The settings.
+    pub run: RunConfig,
+    /// Files of one's own, instead of a dataset.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub files: Option<Box<Import>>,
+}
+
+/// The keys of a plan beside its settings. A file with none of them has the settings alone, as older ones do.
+const PLAN_KEYS: [&str; 6] = ["dataset", "noise", "split", "seeds", "run", "files"];
+/// The part of a plan that has the settings.
+const RUN: &str = "run";
+/// The part of the settings that has the method's own.
+const SETTINGS: &str = "settings";
+
+impl PlanFile {
+    /// Reads a plan, or settings alone. `path` is what errors call it.
+    ///
+    /// # Errors
+    /// Not TOML, an unknown field, or a value that it cannot have, with line and field.
+    pub fn parse(path: &Path, text: &str) -> Result<Self, LabError> {
+        let wrong = |span: Option<Range<usize>>, field: String, reason: &str| LabError::Plan {
+            path: path.to_owned(),
+            line: span.map(|span| line(text, span.start)),
+            field: Some(field).filter(|field| field != "."),
+            reason: readable(reason),
+        };
+        let table =
+            DeTable::parse(text).map_err(|error| wrong(error.span(), ".".to_owned(), error.message()))?;
+        let whole = table.get_ref().is_empty()
+            || table.get_ref().keys().any(|key| PLAN_KEYS.contains(&&*key.get_ref().as_ref()));
+        let read = toml::Deserializer::parse(text)
+            .map_err(|error| wrong(error.span(), ".".to_owned(), error.message()))?;
+        let result = if whole {
+            serde_path_to_error::deserialize(read)
+        } else {
+            serde_path_to_error::deserialize(read).map(|run| Self { run, ..Self::default() })
+        };
+        result.map_err(|error| {
+            let field = error.path().to_string();
+            let error = error.into_inner();
+            wrong(error.span(), field, error.message())
+        })
+    }
+
+    /// The plan as TOML.
+    ///
+    /// # Errors
+    /// A file name that is no text.
+    pub fn to_toml(&self) -> Result<String, toml::ser::Error> {
+        toml::to_string(self)
+    }
+
+    /// The line of a setting in the text of a plan, if it is there.
+    pub fn line_of(text: &str, setting: &str) -> Option<usize> {
+        let table = DeTable::parse(text).ok()?;
+        let whole = table.get_ref();
+        let run = table_in(whole, RUN).unwrap_or(whole);
+        let found = [Some(whole), Some(run), table_in(run, SETTINGS)];
+        let keys = found.into_iter().flatten().flat_map(|table| table.keys());
+        let key = keys.into_iter().find(|key| key.get_ref().as_ref() == setting)?;
+        Some(line(text, key.span().start))
+    }
+}
+
+fn table_in<'a, 'b>(table: &'a DeTable<'b>, name: &str) -> Option<&'a DeTable<'b>> {
+    match table.get(name)?.get_ref() {
+        DeValue::Table(table) => Some(table),
+        _ => None,
+    }
+}
+
+/// What the reader of TOML says, in words of the field, with the name that was probably meant.
+fn readable(reason: &str) -> String {
+    let reason = reason.trim().replace('\n', " ");
+    if let Some((found, legal)) = reason.strip_prefix("unknown field `").and_then(|rest| rest.split_once('`'))
+        && let Some(near) = nearest(found, legal.split('`').skip(1).step_by(2))
+    {
+        return format!("there is no such field: did you mean `{near}`?");
+    }
+    let kinds = [("u32", "a whole number"), ("usize", "a whole number"), ("f64", "a number")];
+    let kind = kinds.iter().find_map(|(kind, words)| Some((reason.strip_suffix(kind)?, words)));
+    kind.map_or(reason.clone(), |(begin, words)| format!("{begin}{words}"))
+}
+
+/// The line of a byte, from 1.
+fn line(text: &str, byte: usize) -> usize {
+    1 + text.as_bytes()[..byte.min(text.len())].iter().filter(|&&byte| byte == b'\n').count()
+}
+
+impl From<Plan> for PlanFile {
+    fn from(plan: Plan) -> Self {
+        let (dataset, files) = match plan.data {
+            DataSource::Name(name) => (Some(name), None),
+            DataSource::Files(import) => (None, Some(import)),
+        };
+        Self {
+            dataset,
+            noise: Some(plan.noise).filter(|noise| !noise.is_none()),
+            split: plan.split,
+            // Checked when the plan was made; one without seeds has nothing to run.
+            seeds: Seeds::new(plan.seeds).ok(),
+            run: plan.config,
+            files,
+        }
+    }
+}
+
+impl PlanFile {
+    /// The plan, if it says what to run on. One seed, 0, unless it says otherwise.
+    ///
+    /// # Errors
+    /// No dataset, or two.
+    pub fn into_plan(self) -> Result<Plan, &'static str> {
+        let data = match (self.dataset, self.files) {
+            (Some(name), None) => DataSource::Name(name),
+            (None, Some(files)) => DataSource::Files(files),
+            (None, None) => return Err("there is no dataset"),
+            (Some(_), Some(_)) => return Err("there are two datasets"),
+        };
+        Ok(Plan {
+            data,
+            noise: self.noise.unwrap_or_default(),
+            split: self.split,
+            config: self.run,
+            seeds: self.seeds.map_or_else(|| vec![0], Seeds::into_vec),
+        })
+    }
 }
 
 /// What one run works on.
@@ -51,19 +198,29 @@ pub struct RunData {
 }
 
 impl Plan {
-    /// The same with files whose names mean the same from any folder.
-    pub(crate) fn absolute(&self) -> std::io::Result<Self> {
-        let mut plan = self.clone();
+    /// The same as it is written down: with all settings, and files whose names mean the same from any folder.
+    ///
+    /// # Errors
+    /// Settings that no run can have, or a folder that is gone.
+    pub fn resolved(&self) -> Result<Self, LabError> {
+        let mut plan = Self { config: self.config.check()?.resolved()?, ..self.clone() };
+        let absolute = |path: &Path| {
+            std::path::absolute(path).map_err(|source| FileError {
+                action: "find",
+                path: path.to_owned(),
+                source,
+            })
+        };
         match &mut plan.data {
             DataSource::Name(name) => {
                 if let Ok(Source::File(path)) = Source::parse(name) {
-                    *name = std::path::absolute(path)?.display().to_string();
+                    *name = absolute(&path)?.display().to_string();
                 }
             }
             DataSource::Files(import) => {
-                import.edges = std::path::absolute(&import.edges)?;
+                import.edges = absolute(&import.edges)?;
                 for file in [&mut import.nodes, &mut import.features].into_iter().flatten() {
-                    *file = std::path::absolute(&*file)?;
+                    *file = absolute(file)?;
                 }
             }
         }
@@ -116,7 +273,7 @@ impl Plan {
         match self.unseeded() {
             Some(name) => DataSource::Name(with_seed(name, seed)),
             // Names that are not absolute, if the folder that we are in is gone.
-            None => self.absolute().map_or_else(|_| self.data.clone(), |plan| plan.data),
+            None => self.resolved().map_or_else(|_| self.data.clone(), |plan| plan.data),
         }
     }
 }
@@ -150,25 +307,6 @@ fn with_seed(name: &str, seed: u64) -> String {
         Some(_) => ",",
     };
     format!("{name}{between}seed={seed}")
-}
-
-mod as_text {
-    use std::fmt::Display;
-    use std::str::FromStr;
-
-    use serde::{Deserialize, Deserializer, Serializer, de::Error};
-
-    pub(super) fn serialize<T: Display, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(value)
-    }
-
-    pub(super) fn deserialize<'de, T, D>(deserializer: D) -> Result<T, D::Error>
-    where
-        T: FromStr<Err: Display>,
-        D: Deserializer<'de>,
-    {
-        String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
-    }
 }
 
 mod optional_as_text {

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use edgepace_data::native::check_unchanged;
 use edgepace_graph::{Dataset, Threads};
 use edgepace_train::{
-    Audit, CheckedConfig, EdgeTable, Event, Finished, Run, RunRecord, RunSpec, Shelf, TableFormat,
+    Audit, CheckedConfig, EdgeTable, Event, Finished, Run, RunConfig, RunRecord, RunSpec, Shelf, TableFormat,
     TrainError, read_checkpoint, write_checkpoint,
 };
 
@@ -74,6 +74,27 @@ pub struct FinishedRun {
     pub finished: Finished,
 }
 
+/// What a run would do and cost.
+#[derive(Clone, Debug)]
+pub struct Forecast {
+    /// The name of the split.
+    pub split: String,
+    /// Nodes to train on, to validate and to test.
+    pub sizes: [usize; 3],
+    /// The settings, complete but for what a run that chooses leaves open.
+    pub config: RunConfig,
+    /// The memory that it needs beside the dataset, estimated from sizes.
+    pub bytes: u64,
+    /// How long it would take; none where there is too little memory to try.
+    pub seconds: Option<f64>,
+    /// Epochs that it would take, those of what it chooses among and of a warm start included.
+    pub epochs: u64,
+    /// Those that were tried.
+    pub timed_epochs: u64,
+    /// How long these took, all that comes before the first included.
+    pub timed_seconds: f64,
+}
+
 /// A plan with its dataset, ready to run.
 pub struct Sweep {
     plan: Plan,
@@ -100,6 +121,56 @@ impl Sweep {
     /// The name of what is trained on: as it was given where the graph follows the seeds.
     pub fn dataset_name(&self) -> &str {
         self.plan.unseeded().unwrap_or(self.dataset.name())
+    }
+
+    /// The dataset of the first run, without noise.
+    pub fn dataset(&self) -> &Dataset {
+        &self.dataset
+    }
+
+    /// What the first run would do and cost. It is begun and timed for so long at most, and nothing is kept of it.
+    ///
+    /// # Errors
+    /// What a run refuses, but for too little memory.
+    pub fn forecast(&self, threads: &Threads, most: Duration) -> Result<Forecast, LabError> {
+        let seed = self.plan.seeds.first().copied().unwrap_or(0);
+        let data = self.plan.data_of(threads, &self.dataset, seed)?;
+        let spec = self.config.spec(&data.material, seed)?;
+        let (config, bytes) = (spec.config().clone(), spec.needed_bytes(&data.material));
+        let split = data.material.split();
+        let sizes = [split.train().len(), split.validation().len(), split.test().len()];
+        let split = split.name().to_owned();
+        // What does not fit is told, not tried.
+        if spec.check_memory(&data.material, 1, None).is_err() {
+            let epochs = u64::from(config.epochs);
+            let (seconds, timed_epochs, timed_seconds) = (None, 0, 0.0);
+            return Ok(Forecast {
+                split,
+                sizes,
+                config,
+                bytes,
+                seconds,
+                epochs,
+                timed_epochs,
+                timed_seconds,
+            });
+        }
+        let (begin, shelf) = (Instant::now(), Shelf::new());
+        let mut run = Run::start(spec, &data.material, &shelf, threads)?;
+        let started = begin.elapsed();
+        while begin.elapsed() < most && run.advance()?.is_some() {}
+        let (timed_seconds, (done, left)) = (begin.elapsed().as_secs_f64(), run.progress());
+        let per_epoch = (timed_seconds - started.as_secs_f64()) / done.max(1) as f64;
+        Ok(Forecast {
+            split,
+            sizes,
+            config,
+            bytes,
+            seconds: Some(started.as_secs_f64() + per_epoch * (done + left) as f64),
+            epochs: done + left,
+            timed_epochs: done,
+            timed_seconds,
+        })
     }
 
     /// Does all runs and hands each to `finish` as soon as it is over. Answers are in the order of the seeds; after an error

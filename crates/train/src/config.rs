@@ -1,5 +1,6 @@
 //! Settings of a run: documented defaults, read from text, as a person writes them.
 
+use edgepace_graph::Refusal;
 use edgepace_nn::{AdamConfig, Backbone, Decay, Metric, ModelConfig};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -8,6 +9,7 @@ use toml::{Table, Value};
 use crate::error::TrainError;
 use crate::features_from::FeaturesFrom;
 use crate::prepare::Preparation;
+use crate::setting::{Setting, literal};
 
 /// Settings of a run that every method shares, and those of its method.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -61,9 +63,45 @@ pub enum Keep {
     Method,
 }
 
-/// The settings of a run, for messages.
-const RUN_SETTINGS: &str = "backbone, method, preset, epochs, lr, weight_decay, hidden, dropout, features, \
-                            features_from, patience, metric, keep, search";
+/// The settings that every method shares, in the order of [`RunConfig`]'s fields.
+pub const RUN_SETTINGS: &[Setting] = &[
+    Setting::fixed("backbone", "the convolution: gcn, gin, sage, pna or mlp"),
+    Setting::fixed("method", "what decides which edges and nodes to learn from"),
+    Setting::fixed("preset", "a named set of the method's settings; unset: its first"),
+    Setting::fixed("epochs", "training epochs, from 1 to 1000000"),
+    Setting::fixed("lr", "step size of Adam, above 0"),
+    Setting::fixed("weight_decay", "weight of the squared parameters in the loss, at least 0"),
+    Setting::fixed("hidden", "units of the hidden layer and of the embedding, from 1 to 1048576"),
+    Setting::fixed("dropout", "share of hidden units dropped in training, in [0, 1)"),
+    Setting::fixed(
+        "features",
+        "what is done to the features: none, rows (divided by their sum), lengths (divided by their length), standardise \
+         (columns of mean 0 and deviation 1), or auto (lengths for words and tags, standardise for all else)",
+    ),
+    Setting::fixed(
+        "features_from",
+        "what is learned from: given (the features of the dataset), filled (the same, with columns for nodes that have none), \
+         or instead of them identity (a column for each node), degree, spectral (eigenvectors of the adjacency, and degree) or \
+         none; auto: given, filled where a quarter of the nodes has none, and identity or spectral without any",
+    ),
+    Setting::fixed("patience", "stop after so many epochs without a better validation score; 0: never"),
+    Setting::fixed(
+        "metric",
+        "what validation is judged by: accuracy, macro-f1, balanced-accuracy, roc-auc or log-loss; unset: accuracy, or \
+         roc-auc where nodes have many labels",
+    ),
+    Setting::fixed(
+        "keep",
+        "what is kept beside a warm start: best (on validation, plain training included) or method; unset: best for rcl, method \
+         for the others",
+    ),
+    Setting::fixed("search", "true: try presets and settings worth trying, keep the best on validation"),
+];
+
+/// The setting of that name that every method has.
+fn of_run(name: &str) -> Option<&'static Setting> {
+    RUN_SETTINGS.iter().find(|setting| setting.name == name)
+}
 
 impl Default for RunConfig {
     fn default() -> Self {
@@ -101,22 +139,45 @@ impl RunConfig {
         from_table(table)
     }
 
+    /// The default of each setting that every method shares; one that is unset by default is not in it.
+    ///
+    /// # Errors
+    /// A default that TOML cannot write.
+    pub fn defaults() -> Result<Table, TrainError> {
+        let mut defaults = to_table(&Self::default())?;
+        defaults.remove("settings");
+        Ok(defaults)
+    }
+
     /// Changes one setting, given as text: of the run if it has one of that name, otherwise of the method.
     ///
     /// # Errors
     /// A value of the wrong type for a setting of the run. Those of the method are read by `check`.
     pub fn set(&mut self, key: &str, value: &str) -> Result<(), TrainError> {
-        let value = literal(value);
-        let mut table = to_table(self)?;
         let key = key.replace('-', "_");
-        let of_run = key != "settings"
-            && (table.contains_key(&key) || ["preset", "metric", "keep"].contains(&&key[..]));
-        if of_run {
-            table.insert(key, value);
-        } else if let Some(Value::Table(settings)) = table.get_mut("settings") {
-            settings.insert(key, value);
+        let Some(setting) = of_run(&key) else {
+            self.settings.insert(key, literal(value));
+            return Ok(());
+        };
+        match setting.name {
+            "backbone" => self.backbone = backbone_of(value)?,
+            "metric" => self.metric = Some(metric_of(value)?),
+            _ => return self.set_shared(setting, value),
         }
-        *self = from_table(table)?;
+        Ok(())
+    }
+
+    fn set_shared(&mut self, setting: &Setting, value: &str) -> Result<(), TrainError> {
+        let mut table = to_table(self)?;
+        table.insert(setting.name.to_owned(), literal(value));
+        *self = from_table(table).map_err(|error| match error {
+            TrainError::Settings { reason, .. }
+                if ["invalid", "unknown variant"].iter().any(|begin| reason.starts_with(begin)) =>
+            {
+                TrainError::refused(setting.name, format!("`{value}`"), setting.meaning)
+            }
+            other => other,
+        })?;
         Ok(())
     }
 
@@ -158,25 +219,7 @@ impl RunConfig {
         for (key, value) in &self.settings {
             table.insert(key.clone(), value.clone());
         }
-        from_table(table).map_err(|error| match error {
-            // Whoever mistyped a setting of the run must not look for it among the method's alone.
-            TrainError::Settings { field, reason } if reason.starts_with("unknown field") => {
-                let reason = format!("{reason}; settings of the run itself are {RUN_SETTINGS}");
-                TrainError::Settings { field, reason }
-            }
-            other => other,
-        })
-    }
-}
-
-/// A value as one types it: a number, true or false, or else text.
-pub(crate) fn literal(text: &str) -> Value {
-    if let Ok(integer) = text.parse::<i64>() {
-        Value::Integer(integer)
-    } else if let Ok(float) = text.parse::<f64>() {
-        Value::Float(float)
-    } else {
-        text.parse().map_or_else(|_| Value::String(text.into()), Value::Boolean)
+        from_table(table)
     }
 }
 
@@ -188,8 +231,23 @@ pub(crate) fn to_table<T: Serialize>(value: &T) -> Result<Table, TrainError> {
 fn from_table<T: DeserializeOwned>(table: Table) -> Result<T, TrainError> {
     serde_path_to_error::deserialize(Value::Table(table)).map_err(|error| {
         let field = error.path().to_string();
-        TrainError::Settings { field, reason: error.into_inner().to_string().trim().replace('\n', " ") }
+        let reason = error.into_inner().to_string().trim().replace('\n', " ");
+        // Where a value of a table is, its error says as well.
+        let place = format!(" in `{field}`");
+        let reason = reason.strip_suffix(&place[..]).map(ToOwned::to_owned).unwrap_or(reason);
+        TrainError::Settings { field, reason }
     })
+}
+
+fn backbone_of(name: &str) -> Result<Backbone, Refusal> {
+    let found = Backbone::ALL.into_iter().find(|backbone| backbone.name() == name);
+    let names = Backbone::ALL.map(Backbone::name);
+    found.ok_or_else(|| Refusal::unknown("backbone", name, "a backbone", names))
+}
+
+fn metric_of(name: &str) -> Result<Metric, Refusal> {
+    let found = Metric::ALL.into_iter().find(|metric| metric.name() == name);
+    found.ok_or_else(|| Refusal::unknown("metric", name, "a metric", Metric::ALL.map(Metric::name)))
 }
 
 mod metric_name {
@@ -208,7 +266,7 @@ mod metric_name {
         deserializer: D,
     ) -> Result<Option<Metric>, D::Error> {
         let name = Option::<String>::deserialize(deserializer)?;
-        name.map(|name| name.parse().map_err(serde::de::Error::custom)).transpose()
+        name.map(|name| super::metric_of(&name).map_err(serde::de::Error::custom)).transpose()
     }
 }
 
@@ -223,10 +281,70 @@ mod backbone_name {
 
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Backbone, D::Error> {
         let name = String::deserialize(deserializer)?;
-        let found = Backbone::ALL.into_iter().find(|backbone| backbone.name() == name);
-        found.ok_or_else(|| {
-            let names: Vec<&str> = Backbone::ALL.iter().map(|backbone| backbone.name()).collect();
-            serde::de::Error::custom(format!("`{name}` is not one of {}", names.join(", ")))
-        })
+        super::backbone_of(&name).map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_of_settings_has_each_field_once_and_in_order() {
+        let text = toml::to_string(&RunConfig {
+            preset: Some("paper".into()),
+            metric: Some(Metric::Accuracy),
+            keep: Some(Keep::Best),
+            ..RunConfig::default()
+        });
+        let written = text.unwrap();
+        let fields: Vec<&str> =
+            written.lines().map_while(|line| line.split_once(" = ")).map(|(name, _)| name).collect();
+        assert_eq!(fields, RUN_SETTINGS.iter().map(|setting| setting.name).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn ranges_are_those_that_the_table_names() {
+        let with = |key: &str, value: &str| {
+            let mut config = RunConfig::default();
+            config.set(key, value).is_ok() && config.check_ranges().is_ok()
+        };
+        for setting in RUN_SETTINGS {
+            if let Some((_, range)) = setting.meaning.split_once("from ") {
+                let (low, high) = range.split_once(" to ").unwrap();
+                let outside: [u64; 2] = [low, high].map(|bound| bound.parse().unwrap());
+                assert!(with(setting.name, low) && with(setting.name, high), "{}", setting.name);
+                assert!(!with(setting.name, &(outside[0] - 1).to_string()), "{}", setting.name);
+                assert!(!with(setting.name, &(outside[1] + 1).to_string()), "{}", setting.name);
+            }
+        }
+        assert!(
+            !with("lr", "0") && !with("weight_decay", "-1") && !with("dropout", "1") && with("dropout", "0")
+        );
+    }
+
+    #[test]
+    fn words_that_the_table_names_are_legal() {
+        for (key, words) in [
+            ("backbone", &["gcn", "gin", "sage", "pna", "mlp"][..]),
+            ("features", &["none", "rows", "lengths", "standardise", "auto"]),
+            ("features_from", &["given", "filled", "identity", "degree", "spectral", "none", "auto"]),
+            ("keep", &["best", "method"]),
+            ("metric", &["accuracy", "macro-f1", "balanced-accuracy", "roc-auc", "log-loss"]),
+        ] {
+            for word in words {
+                assert!(of_run(key).is_some_and(|setting| setting.meaning.contains(word)), "{word}");
+                assert!(RunConfig::default().set(key, word).is_ok(), "{word}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_wrong_value_is_answered_with_what_the_setting_means() {
+        let error = RunConfig::default().set("hidden", "many").unwrap_err().to_string();
+        assert_eq!(
+            error,
+            "`hidden` is `many`, expected units of the hidden layer and of the embedding, from 1 to 1048576"
+        );
     }
 }

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use edgepace_graph::{Refusal, nearest};
 use serde::Serialize;
 use toml::Table;
 
 use crate::candidates::Candidates;
-use crate::config::{Keep, RunConfig, to_table};
+use crate::config::{Keep, RUN_SETTINGS, RunConfig, to_table};
 use crate::error::TrainError;
 use crate::learner::Recipe;
 use crate::methods::vanilla::Vanilla;
@@ -24,11 +25,25 @@ type Defaults = fn(&RunConfig) -> Result<Table, TrainError>;
 /// What a method chooses among on validation, if the config leaves it the choice.
 type ListCandidates = fn(&RunConfig) -> Option<Candidates>;
 
+/// What a method is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Group {
+    /// To be used.
+    Use,
+    /// To be compared with.
+    Compare,
+    /// One of the above without, or with another, part: to learn what that part is worth.
+    Ablation,
+}
+
 /// A method by name.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct MethodInfo {
     /// Its name.
     pub name: &'static str,
+    /// What it is for.
+    pub group: Group,
     /// The backbones that it works with.
     pub backbones: &'static [&'static str],
     /// One line on what it does.
@@ -87,18 +102,37 @@ impl MethodInfo {
         if let Some(preset) = &config.preset
             && !self.presets.contains(&&preset[..])
         {
-            let expected = match self.presets {
-                [] => format!("none: method {} has no presets", self.name),
-                presets => presets.join(", "),
-            };
-            return refuse("preset", preset, expected);
+            if self.presets.is_empty() {
+                return refuse("preset", preset, format!("none: method {} has no presets", self.name));
+            }
+            let what = format!("a preset of method {}", self.name);
+            return Err(Refusal::unknown("preset", preset, &what, self.presets.iter().copied()).into());
         }
-        if self.settings.is_empty()
-            && let Some(key) = config.settings.keys().next()
-        {
-            return refuse("settings", key, format!("none: method {} has no settings", self.name));
+        let known = |key: &str| self.settings.iter().any(|setting| setting.name == key);
+        if let Some(key) = config.settings.keys().find(|key| !known(key)) {
+            return Err(self.unknown_setting(key));
         }
         (self.recipe)(config)
+    }
+}
+
+impl MethodInfo {
+    /// Whoever mistyped a setting of the run must not look for it among the method's alone.
+    fn unknown_setting(&self, key: &str) -> TrainError {
+        let names = |settings: &'static [Setting]| settings.iter().map(|setting| setting.name);
+        let all = names(self.settings).chain(names(RUN_SETTINGS));
+        let reason = match nearest(key, all) {
+            Some(near) => {
+                format!("method {} and the run have no such setting: did you mean `{near}`?", self.name)
+            }
+            None => {
+                let list = |settings| names(settings).collect::<Vec<_>>().join(", ");
+                let own = if self.settings.is_empty() { "none".to_owned() } else { list(self.settings) };
+                let (name, run) = (self.name, list(RUN_SETTINGS));
+                format!("there is no such setting: those of method {name} are {own}, those of the run {run}")
+            }
+        };
+        TrainError::Settings { field: key.to_owned(), reason }
     }
 }
 
@@ -108,6 +142,7 @@ const GRAPH_BACKBONES: &[&str] = &["gcn", "gin", "sage", "pna"];
 /// Plain training: what every other entry says is where it differs.
 const PLAIN: MethodInfo = MethodInfo {
     name: "vanilla",
+    group: Group::Compare,
     backbones: EVERY_BACKBONE,
     summary: "plain training on all edges",
     presets: &[],
@@ -124,6 +159,7 @@ const PLAIN: MethodInfo = MethodInfo {
 const fn curriculum(name: &'static str, summary: &'static str) -> MethodInfo {
     MethodInfo {
         name,
+        group: Group::Ablation,
         backbones: GRAPH_BACKBONES,
         summary,
         presets: rcl::SINGLE_PRESETS,
@@ -167,12 +203,14 @@ pub const METHODS: &[MethodInfo] = &[
     PLAIN,
     MethodInfo { name: "mlp", summary: "plain training without any edge", ..PLAIN },
     MethodInfo {
+        group: Group::Use,
         presets: rcl::PRESETS,
         keeps: Keep::Best,
         candidates: Some(rcl::candidates),
         ..curriculum("rcl", "Relational Curriculum Learning: well-expected edges first")
     },
     MethodInfo {
+        group: Group::Use,
         presets: &[AUTO],
         candidates: Some(rcl::candidates),
         ..curriculum(AUTO, "the best on validation of mlp, vanilla and presets of rcl")
@@ -251,10 +289,9 @@ pub const METHODS: &[MethodInfo] = &[
 /// The method of that name.
 ///
 /// # Errors
-/// There is none; the legal names are listed.
+/// There is none; the name that was probably meant is suggested, or all are listed.
 pub fn find(name: &str) -> Result<&'static MethodInfo, TrainError> {
-    METHODS.iter().find(|method| method.name == name).ok_or_else(|| {
-        let names: Vec<&str> = METHODS.iter().map(|method| method.name).collect();
-        TrainError::refused("method", format!("`{name}`"), names.join(", "))
-    })
+    let names = METHODS.iter().map(|method| method.name);
+    let found = METHODS.iter().find(|method| method.name == name);
+    found.ok_or_else(|| Refusal::unknown("method", name, "a method", names).into())
 }

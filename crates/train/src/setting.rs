@@ -1,11 +1,9 @@
-//! A setting of a method, as a person meets it.
+//! A setting of a run or of its method, as a person meets it.
 
 use serde::Serialize;
 use toml::Value;
 
-use crate::config::literal;
-
-/// A setting of a method.
+/// A setting of a run or of its method.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Setting {
     /// Its name.
@@ -25,5 +23,16 @@ impl Setting {
     /// The values worth trying.
     pub fn trials(&self) -> impl Iterator<Item = Value> {
         self.search.iter().map(|text| literal(text))
+    }
+}
+
+/// A value as one types it: a number, true or false, or else text.
+pub(crate) fn literal(text: &str) -> Value {
+    if let Ok(integer) = text.parse::<i64>() {
+        Value::Integer(integer)
+    } else if let Ok(float) = text.parse::<f64>() {
+        Value::Float(float)
+    } else {
+        text.parse().map_or_else(|_| Value::String(text.into()), Value::Boolean)
     }
 }

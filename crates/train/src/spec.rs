@@ -99,6 +99,19 @@ impl CheckedConfig {
         &self.asked
     }
 
+    /// The settings as they were written, with all that the method has where it does not choose among several: what it then
+    /// has is what gives the same result again. Where it chooses, what is left open stays so.
+    ///
+    /// # Errors
+    /// A setting that TOML cannot write.
+    pub fn resolved(&self) -> Result<RunConfig, TrainError> {
+        let settings = match &self.course {
+            Course::One(recipe) => recipe.settings()?,
+            Course::Best { .. } | Course::Search => self.asked.settings.clone(),
+        };
+        Ok(RunConfig { backbone: self.config.backbone, settings, ..self.asked.clone() })
+    }
+
     /// The preset that runs; none for a method without presets.
     pub fn preset(&self) -> Option<&str> {
         let default = || registry::find(&self.asked.method).ok()?.presets.first().copied();

@@ -14,6 +14,7 @@ use edgepace_train::{
 use serde::Serialize;
 
 use crate::dataset::budget;
+use crate::dry_run;
 use crate::messages;
 use crate::output::check_file;
 use crate::report::{Said, Summary, fixed, mean_and_deviation, said_once, warn};
@@ -97,6 +98,10 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         let (plan, config) = args.run.plan()?;
         refuse_without_order(&plan)?;
         let sweep = args.run.load(plan, config)?;
+        if args.run.dry_run {
+            dry_run::tell(&sweep, &args.run.work, None)?;
+            return Ok(ExitCode::SUCCESS);
+        }
         let each = |run: FinishedRun| of_run(args, sweep.plan(), &run, &tables);
         let audited = args.run.work.each_finished(&sweep, None, each)?;
         Output::new(audited, |runs, splits, warnings| Summary::new(&sweep, runs, splits, warnings))

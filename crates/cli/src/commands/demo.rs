@@ -4,47 +4,52 @@ use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use clap::Args as ClapArgs;
 use edgepace_data::{Noise, generate};
 use edgepace_graph::{Classes, Dataset, Labels};
-use edgepace_lab::statistics::mean;
-use edgepace_lab::{DataSource, Plan, RunFolder, Sweep};
+use edgepace_lab::statistics::{mean, standard_deviation};
+use edgepace_lab::{DataSource, LabError, Plan, RunFolder, Seeds, Sweep};
 use edgepace_train::{EdgeReport, RunConfig, RunResult, listed};
+use serde_json::json;
 
 use crate::dataset::budget;
+use crate::messages;
+use crate::numbers::whole;
 use crate::report::{fixed, mean_and_deviation};
-use crate::runs::{WorkArgs, with_remedy};
-use crate::seeds::Seeds;
+use crate::runs::{MOST_AT_ONCE, MOST_EPOCHS, WorkArgs, with_remedy};
 use crate::table::{Align, Table, say, say_drawn};
 
 /// See in half a minute what learning which edges to trust is worth.
 ///
 /// Makes a graph of ten classes in a circle where only three edges of ten join nodes of one class, trains a network
 /// without edges (MLP), one with all edges (GCN) and one that takes up the edges that it can explain first (GCN with rcl),
-/// and draws when which edges come in. Models and edge tables are written to a folder.
+/// and draws when which edges come in. With `--out` models and edge tables are written to a folder.
 #[derive(ClapArgs)]
 #[command(after_help = "Examples:
   edgepace demo
   edgepace demo --seeds 0..10 --out tried")]
 pub(crate) struct Args {
-    /// Where files go
-    #[arg(long, value_name = "DIR", default_value = "edgepace-demo")]
-    out: PathBuf,
-    /// Replace what an earlier demo left in the folder [default: in `edgepace-demo`]
-    #[arg(long)]
+    /// Write models, histories and edge tables into this folder
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Replace what an earlier demo left in the folder
+    #[arg(long, requires = "out")]
     overwrite: bool,
     /// Nodes of the graph; it has six times as many edges
-    #[arg(long, default_value_t = 5000)]
+    #[arg(long, value_name = "N", default_value = "5000", value_parser = whole(100, 10_000_000_usize))]
+    #[arg(allow_negative_numbers = true)]
     nodes: usize,
     /// One run of each method per seed
-    #[arg(long, default_value = "0..3")]
+    #[arg(long, alias = "seed", default_value = "0..3", allow_negative_numbers = true)]
     seeds: Seeds,
     /// Training epochs
-    #[arg(long, default_value_t = 150)]
+    #[arg(long, value_name = "N", default_value = "150", value_parser = whole(1, MOST_EPOCHS))]
+    #[arg(allow_negative_numbers = true)]
     epochs: u32,
     /// Runs at the same time
-    #[arg(long, default_value_t = 2)]
+    #[arg(long, value_name = "N", default_value = "2", value_parser = whole(1, MOST_AT_ONCE))]
+    #[arg(allow_negative_numbers = true)]
     jobs: usize,
 }
 
@@ -57,17 +62,20 @@ const DRAWN: usize = 12;
 const BAR: usize = 20;
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
-    if args.jobs == 0 {
-        bail!("`--jobs` is 0, expected at least 1");
+    let used = |folder: &PathBuf| COMPARED.iter().any(|(_, method)| RunFolder::is_used(&folder.join(method)));
+    if let Some(folder) = args.out.as_ref().filter(|folder| !args.overwrite && used(folder)) {
+        return Err(with_remedy(LabError::Used { folder: folder.clone() }.into()));
     }
     let name = format!("synthetic:homophily=0.3,nodes={},edges={},seed=0", args.nodes, 6 * args.nodes);
     let dataset = generate(&budget(None)?, &name)?.context("there is no such generator")?;
     let undirected = dataset.graph().edges() / 2;
-    say(&format!(
-        "A graph of {} nodes, {} classes and {undirected} edges, of which 3 in 10 join nodes of one class ({name}).\n",
-        args.nodes,
-        dataset.labels().width()
-    ))?;
+    if !messages::json() {
+        say(&format!(
+            "A graph of {} nodes, {} classes and {undirected} edges, of which 3 in 10 join nodes of one class ({name}).\n",
+            args.nodes,
+            dataset.labels().width()
+        ))?;
+    }
     let mut scores = Vec::new();
     let mut drawing = String::new();
     for (label, method) in COMPARED {
@@ -77,6 +85,18 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
             drawing = draw(&dataset, &report, &result);
         }
     }
+    if messages::json() {
+        let methods = scores.iter().map(|(label, method, tests)| {
+            let (mean, deviation) = (mean(tests), standard_deviation(tests));
+            json!({ "method": method, "label": label, "tests": tests, "test_mean": mean, "test_sd": deviation })
+        });
+        let methods: Vec<_> = methods.collect();
+        let (seeds, epochs) = (args.seeds.as_slice(), args.epochs);
+        let told =
+            json!({ "dataset": name, "seeds": seeds, "epochs": epochs, "methods": methods, "out": args.out });
+        say(&told.to_string())?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let plain = scores.iter().find(|(_, method, _)| *method == "vanilla").and_then(|(.., tests)| mean(tests));
     let mut table = Table::new(&[("", Align::Left), ("test %", Align::Right), ("against GCN", Align::Right)]);
     for (label, method, tests) in &scores {
@@ -85,13 +105,13 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         table.row([(*label).to_owned(), mean_and_deviation(tests, 2), gain]);
     }
     say(&table.to_string())?;
-    let seeds = args.seeds.0.len();
+    let seeds = args.seeds.as_slice().len();
     say(&format!("Mean ± standard deviation over {seeds} seeds, {} epochs.\n", args.epochs))?;
     say_drawn(&drawing)?;
-    say(&format!(
-        "Models, histories and edge tables: {}\nNext: edgepace train cora --noise fake=1.0, edgepace audit cora --top 20",
-        args.out.display()
-    ))?;
+    if let Some(folder) = &args.out {
+        say(&format!("Models, histories and edge tables: {}", folder.display()))?;
+    }
+    say("Next: edgepace train cora --noise fake=1.0, edgepace audit cora --top 20")?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -104,14 +124,14 @@ fn train(
     let config = RunConfig { method: method.to_owned(), epochs: args.epochs, ..RunConfig::default() };
     let checked = config.check()?;
     let data = DataSource::Name(name.to_owned());
-    let plan = Plan { data, noise: Noise::default(), split: None, config, seeds: args.seeds.0.clone() };
-    // The folder that nobody chose may be used again.
-    let own = args.out.as_os_str() == "edgepace-demo";
-    let folder = RunFolder::create(&args.out.join(method), &plan, args.overwrite || own);
+    let plan =
+        Plan { data, noise: Noise::default(), split: None, config, seeds: args.seeds.as_slice().to_vec() };
+    let create = |folder: &PathBuf| RunFolder::create(&folder.join(method), &plan, args.overwrite);
+    let folder = args.out.as_ref().map(create).transpose();
     let folder = folder.map_err(|error| with_remedy(error.into()))?;
     let sweep = Sweep::new(plan, checked, dataset.clone());
     let work = WorkArgs { jobs: args.jobs, threads: None, memory_limit: None };
-    work.each_finished(&sweep, Some(&folder), |run| Ok((run.finished.record.result, run.finished.edges)))
+    work.each_finished(&sweep, folder.as_ref(), |run| Ok((run.finished.record.result, run.finished.edges)))
 }
 
 /// How hard an edge is in truth, which no method knows: by the distance of its ends' classes in the circle.

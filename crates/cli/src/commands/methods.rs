@@ -4,15 +4,18 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Args as ClapArgs;
-use edgepace_train::{METHODS, MethodInfo, find_method};
+use edgepace_train::{Group, METHODS, MethodInfo, find_method};
 use serde::Serialize;
 use toml::Value;
 
-use crate::messages;
-use crate::table::{Align, Table, say};
+use crate::help::{WIDTH, hanging, shown};
+use crate::messages::{self, with_help};
+use crate::names::METHOD_NAMES;
+use crate::table::say;
 
-/// List the methods: what decides which edges and nodes a model learns from. With a name: all that can be set for it.
+/// List the methods, or show all that can be set for one.
 ///
+/// A method decides which edges and nodes a model learns from.
 /// The first preset of a method is its default, and the defaults shown are its settings; `--set key=value` of `train`
 /// changes them. Values to try are for a choice on validation.
 #[derive(ClapArgs)]
@@ -22,13 +25,16 @@ use crate::table::{Align, Table, say};
   edgepace train cora --method rcl --preset paper")]
 pub(crate) struct Args {
     /// Show this method with its presets and settings
+    #[arg(value_parser = METHOD_NAMES, hide_possible_values = true)]
     name: Option<String>,
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
+    let find =
+        |name| find_method(name).map_err(|error| with_help(error.into(), "`edgepace methods` lists them"));
     let text = match (&args.name, messages::json()) {
-        (Some(name), true) => serde_json::to_string(&Described::new(find_method(name)?)?)?,
-        (Some(name), false) => page(&Described::new(find_method(name)?)?),
+        (Some(name), true) => serde_json::to_string(&Described::new(find(name)?)?)?,
+        (Some(name), false) => page(&Described::new(find(name)?)?),
         (None, true) => {
             serde_json::to_string(&METHODS.iter().map(Described::new).collect::<Result<Vec<_>>>()?)?
         }
@@ -42,6 +48,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
 #[derive(Serialize)]
 struct Described {
     name: &'static str,
+    group: Group,
     backbones: &'static [&'static str],
     summary: &'static str,
     presets: &'static [&'static str],
@@ -68,6 +75,7 @@ impl Described {
         });
         Ok(Self {
             name: method.name,
+            group: method.group,
             backbones: method.backbones,
             summary: method.summary,
             presets: method.presets,
@@ -76,14 +84,24 @@ impl Described {
     }
 }
 
-/// One line for each method.
+/// One line for each method, those to use first.
 fn list() -> String {
-    let columns = ["method", "what it does", "backbones"];
-    let mut table = Table::new(&columns.map(|name| (name, Align::Left)));
-    for method in METHODS {
-        table.row([method.name.to_owned(), method.summary.to_owned(), method.backbones.join(", ")]);
+    let groups = [
+        (Group::Use, "Use these"),
+        (Group::Compare, "Compare with these"),
+        (Group::Ablation, "Ablations: rcl without, or with another, part"),
+    ];
+    let widest = METHODS.iter().map(|method| method.name.len()).max().unwrap_or(0);
+    let mut lines = Vec::new();
+    for (group, title) in groups {
+        lines.push(title.to_owned());
+        for method in METHODS.iter().filter(|method| method.group == group) {
+            lines.extend(hanging(&format!("  {:widest$}  ", method.name), method.summary, WIDTH));
+        }
+        lines.push(String::new());
     }
-    format!("{table}\n`edgepace methods NAME` shows the presets and settings of one.")
+    lines.push("`edgepace methods NAME` shows backbones, presets and settings of one.".to_owned());
+    lines.join("\n")
 }
 
 /// All about one method.
@@ -99,63 +117,15 @@ fn page(method: &Described) -> String {
         lines.push("It has no settings of its own.".into());
         return lines.join("\n");
     }
-    let columns = ["setting", "default", "try", "meaning"];
-    let mut table = Table::new(&columns.map(|name| (name, Align::Left)));
+    lines.push("\nSettings, for `--set KEY=VALUE`:".to_owned());
+    let widest = method.settings.iter().map(|setting| setting.name.len()).max().unwrap_or(0);
     for setting in &method.settings {
+        let default = setting.default.as_ref().map_or_else(|| "unset".into(), shown);
         let search: Vec<String> = setting.search.iter().map(shown).collect();
-        table.row([
-            setting.name.to_owned(),
-            setting.default.as_ref().map_or_else(|| "unset".into(), shown),
-            if search.is_empty() { "–".into() } else { search.join(", ") },
-            setting.meaning.to_owned(),
-        ]);
+        let search = if search.is_empty() { String::new() } else { format!(" [try: {}]", search.join(", ")) };
+        let text = format!("{} [default: {default}]{search}", setting.meaning);
+        lines.extend(hanging(&format!("  {:widest$}  ", setting.name), &text, WIDTH));
     }
-    format!("{}\n\n{table}", lines.join("\n"))
-}
-
-/// A value as one types it.
-fn shown(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        Value::Float(number) => short(*number),
-        other => other.to_string(),
-    }
-}
-
-/// A number with as many digits as tell it to a thousandth of itself: two thirds are 0.667.
-fn short(number: f64) -> String {
-    let told =
-        |text: &String| text.parse().is_ok_and(|told: f64| (told - number).abs() <= 1e-3 * number.abs());
-    let texts = (0..=9).map(|digits| format!("{number:.digits$}"));
-    texts.into_iter().find(told).unwrap_or_else(|| number.to_string())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_are_short_and_never_another() {
-        for (number, text) in [
-            (0.0005, "0.0005"),
-            (2.0 / 3.0, "0.667"),
-            (1.0, "1"),
-            (0.0, "0"),
-            (1e-12, "0.000000000001"),
-            (8192.0, "8192"),
-        ] {
-            assert_eq!(short(number), text);
-        }
-    }
-
-    #[test]
-    fn every_default_is_shown_as_it_is() {
-        for method in METHODS {
-            for (name, default) in method.defaults().unwrap() {
-                let Some(number) = default.as_float() else { continue };
-                let told: f64 = shown(&default).parse().unwrap();
-                assert!((told - number).abs() <= 1e-3 * number.abs(), "{} {name}: {told}", method.name);
-            }
-        }
-    }
+    lines.push("Settings of every run: `edgepace train --help`.".to_owned());
+    lines.join("\n")
 }

@@ -1,6 +1,7 @@
 //! One file per command.
 
 pub(crate) mod audit;
+pub(crate) mod completions;
 pub(crate) mod data;
 pub(crate) mod demo;
 pub(crate) mod methods;

@@ -21,8 +21,8 @@ use crate::numbers::whole;
 use crate::output::check_file;
 use crate::own_files::OwnFiles;
 use crate::runs::MOST_AT_ONCE;
-use crate::seeds::Seeds;
 use crate::table::{count, say};
+use edgepace_lab::Seeds;
 
 /// Say the class of every node with a trained model: of the training graph, of new nodes, or of another graph.
 ///
@@ -116,7 +116,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     if let Some(file) = &args.output {
         check_file("--output", file, args.overwrite)?;
     }
-    let models = ground::models(&args.run, args.seeds.as_ref().map(|seeds| &seeds.0[..]))?;
+    let models = ground::models(&args.run, args.seeds.as_ref().map(|seeds| seeds.as_slice()))?;
     let threads = budget(args.threads)?;
     let ground = Ground::find(args, &threads, &models)?;
     if args.unlabelled && matches!(**ground.dataset.labels(), Labels::Many(_)) {

@@ -8,16 +8,16 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use clap::Args as ClapArgs;
 use edgepace_lab::statistics::{mean, standard_deviation};
-use edgepace_lab::{Outcome, Plan, RunFolder, Sweep};
-use edgepace_train::{CheckedConfig, RunResult};
+use edgepace_lab::{LabError, Outcome, RunFolder, Sweep};
+use edgepace_train::RunResult;
 use serde::Serialize;
 
-use crate::messages;
 use crate::numbers::duration;
 use crate::report::{self, Summary};
 use crate::runs::{RunArgs, Saving, with_remedy};
 use crate::signals::Signals;
 use crate::table::say;
+use crate::{dry_run, help, messages};
 
 /// Train a graph neural network that learns which edges to trust.
 ///
@@ -26,7 +26,7 @@ use crate::table::say;
 /// begins with by more than one standard error, and else that (`--set keep=method`: always the curriculum). Noise, split and the graph of
 /// a generator follow the seed unless they name their own.
 ///
-/// `--out` writes `config.toml` (for `--config`), `result.json` and, for each seed, a folder with `history.jsonl` (what
+/// `--out` writes `config.toml` (all that was asked for: `--config` does it again), `result.json` and, for each seed, a folder with `history.jsonl` (what
 /// happened in each epoch), `model.safetensors` (for `edgepace predict`), `record.json` (everything about the run) and, for
 /// methods that order edges, `edges.csv`: how hard each edge is (0 easy, 1 hard), the epoch from which on it was trained on
 /// (empty: never), its weight at the end and the predicted classes of its ends.
@@ -34,41 +34,66 @@ use crate::table::say;
 /// With `--out` runs are saved now and then, and when the program is told to stop (Ctrl-C, SIGTERM). `--resume` goes on
 /// from there, also after a crash, to the same result as if nothing had happened.
 #[derive(ClapArgs)]
-#[command(after_help = "Examples:
-  edgepace train cora                                            the default: gcn with rcl
-  edgepace train cora --noise fake=1.0 --seeds 0..3 --jobs 2     three runs, as many fake edges as real ones
-  edgepace train cora --method vanilla --noise fake=1.0          what plain training makes of it
-  edgepace train texas --preset auto --seeds 0..10 --json        the best on validation of several ways
-  edgepace train cora --set hidden=64 --set period=5 --out run   any setting; files into run/
-  edgepace train --resume run                                    go on with what was stopped or killed
-  edgepace train cora --config run/config.toml --seeds 7         the same settings again
-  edgepace train --edges e.csv --nodes n.csv                     your own graph
-
-Exit codes: 0 done; 2 the job could not be done; 130 or 143 stopped by Ctrl-C or SIGTERM, saved with `--out`.")]
+#[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{}", help::run_settings()))]
 pub(crate) struct Args {
+    #[command(flatten)]
+    run: RunArgs,
+    #[command(flatten)]
+    folder: FolderArgs,
+}
+
+/// Each line fits a terminal of 80 columns.
+const EXAMPLES: &str = "Examples:
+  edgepace train cora
+      the default: gcn with rcl
+  edgepace train cora --noise fake=1.0 --seeds 0..3 --jobs 2
+      three runs, each with as many fake edges as real ones
+  edgepace train cora --method vanilla --noise fake=1.0
+      what plain training makes of it
+  edgepace train texas --preset auto --seeds 0..10 --json
+      the best on validation of several ways
+  edgepace train cora --set hidden=64 --set period=5 --out run
+      any setting; files into run/
+  edgepace train --resume run
+      go on with what was stopped or killed
+  edgepace train --config run/config.toml --out again
+      the same once more, to the same bits
+  edgepace train --config run/config.toml --seeds 7 --epochs 300
+      the same with other seeds and more epochs
+  edgepace train --edges e.csv --nodes n.csv
+      your own graph
+  edgepace train ogbn-arxiv --dry-run
+      what would run, how long, and with how much memory
+
+Exit codes: 0 done; 2 the job could not be done; 130 or 143 stopped by Ctrl-C
+or SIGTERM, saved with `--out`.";
+
+/// Where files go.
+#[derive(ClapArgs)]
+#[command(next_help_heading = "Where")]
+struct FolderArgs {
     /// Write model, history, settings and edge table into this folder
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", display_order = 1)]
     out: Option<PathBuf>,
     /// Replace what an earlier run left in the folder
-    #[arg(long, requires = "out")]
+    #[arg(long, requires = "out", display_order = 2)]
     overwrite: bool,
     /// Go on with the runs in this folder that were stopped or killed
     #[arg(
         long,
         value_name = "DIR",
+        display_order = 3,
         conflicts_with_all = ["out", "dataset", "edges", "backbone", "method", "preset", "noise", "split", "epochs", "lr",
-                              "metric", "prepare", "features_from", "set", "search", "config", "seeds"]
+                              "metric", "prepare", "features_from", "set", "search", "config", "seeds", "dry_run"]
     )]
     resume: Option<PathBuf>,
     /// Save each run every so many seconds (or `5m`), less often where that would take more than a hundredth of the time;
     /// 0: after each epoch
-    #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = duration)]
+    #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = duration, allow_hyphen_values = true)]
     checkpoint: Duration,
     /// End all runs after so many seconds (or `10m`, `2h`) with the best model so far
-    #[arg(long, value_name = "SECONDS", value_parser = duration)]
+    #[arg(long, value_name = "SECONDS", value_parser = duration, allow_hyphen_values = true)]
     time_limit: Option<Duration>,
-    #[command(flatten)]
-    run: RunArgs,
 }
 
 /// What programs read.
@@ -92,42 +117,51 @@ impl Output {
 }
 
 impl Args {
-    /// What to run, its settings checked, and the folder for it, which is this process's from now on.
-    fn begin(&self) -> Result<(Plan, CheckedConfig, Option<RunFolder>)> {
-        if let Some(folder) = &self.resume {
+    /// What to run, its data read, and the folder for it, which is this process's from now on. What can be refused is
+    /// refused before a folder is made or changed.
+    fn begin(&self) -> Result<(Sweep, Option<RunFolder>)> {
+        if let Some(folder) = &self.folder.resume {
             let (folder, plan) = RunFolder::open(folder)?;
             let config = plan.config.check()?;
-            return Ok((plan, config, Some(folder)));
+            return Ok((self.run.load(plan, config)?, Some(folder)));
         }
         let (plan, config) = self.run.plan()?;
-        let create = |folder: &PathBuf| RunFolder::create(folder, &plan, self.overwrite);
-        let folder = self.out.as_ref().map(create).transpose()?;
-        Ok((plan, config, folder))
+        let (out, overwrite) = (self.folder.out.as_ref(), self.folder.overwrite);
+        if let Some(folder) = out.filter(|folder| !overwrite && RunFolder::is_used(folder)) {
+            return Err(LabError::Used { folder: folder.clone() }.into());
+        }
+        let sweep = self.run.load(plan, config)?;
+        let create = |folder: &PathBuf| RunFolder::create(folder, sweep.plan(), overwrite);
+        let folder = out.filter(|_| !self.run.dry_run).map(create).transpose()?;
+        Ok((sweep, folder))
     }
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
-    let deadline = args.time_limit.map(|limit| Instant::now() + limit);
-    let (plan, config, folder) = args.begin().map_err(with_remedy)?;
+    let deadline = args.folder.time_limit.map(|limit| Instant::now() + limit);
+    let (sweep, folder) = args.begin().map_err(with_remedy)?;
+    if args.run.dry_run {
+        dry_run::tell(&sweep, &args.run.work, args.folder.out.as_deref())?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let signals = folder.as_ref().map(|_| Signals::listen()).transpose()?;
-    let sweep = match args.run.load(plan, config) {
-        Ok(sweep) => sweep,
+    let never = AtomicBool::new(false);
+    let saving = Saving {
+        folder: folder.as_ref(),
+        checkpoint: Some(args.folder.checkpoint),
+        deadline,
+        stop: signals.as_ref().map_or(&never, Signals::stop),
+    };
+    let outcomes = match args.run.work.each(&sweep, &saving, |run| Ok(run.finished.record.result)) {
+        Ok(outcomes) => outcomes,
         Err(error) => {
-            // A mistyped dataset leaves no folder behind.
-            if let Some(folder) = folder.filter(|_| args.resume.is_none()) {
-                folder.discard();
+            // What was refused before its first epoch leaves no folder behind.
+            if let Some(folder) = folder {
+                folder.discard_unbegun();
             }
             return Err(error);
         }
     };
-    let never = AtomicBool::new(false);
-    let saving = Saving {
-        folder: folder.as_ref(),
-        checkpoint: Some(args.checkpoint),
-        deadline,
-        stop: signals.as_ref().map_or(&never, Signals::stop),
-    };
-    let outcomes = args.run.work.each(&sweep, &saving, |run| Ok(run.finished.record.result))?;
     let results: Option<Vec<RunResult>> = outcomes
         .into_iter()
         .map(|outcome| match outcome {

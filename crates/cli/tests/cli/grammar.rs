@@ -62,7 +62,8 @@ fn quiet_says_the_result_alone_and_verbose_what_is_done() {
     assert_eq!(objects.stdout.lines().count(), 1);
     for line in objects.stderr.lines() {
         let object: Value = serde_json::from_str(line).expect("JSON");
-        assert!(object["note"]["message"].is_string(), "{object}");
+        let told = ["note", "warning"].iter().any(|kind| object[kind]["message"].is_string());
+        assert!(told, "{object}");
     }
     assert_eq!(train("-q -v").code, Some(2), "both at once make no sense");
 }
@@ -112,4 +113,48 @@ fn what_was_written_is_said_in_json_too() {
     let two = edgepace_in(folder.path(), format!("data save {GRAPH} -o z.graph --seeds 0..2").split(' '));
     assert_eq!(two.code, Some(2));
     assert!(two.stderr.contains("'--seeds <SEED>': expected one seed"), "{}", two.stderr);
+}
+
+#[test]
+fn a_dry_run_tells_what_would_be_done_how_long_and_with_how_much_memory_and_writes_nothing() {
+    let folder = tempdir().expect("a folder");
+    let run = |line: String| edgepace_in(folder.path(), line.split(' '));
+    let told = run(format!(
+        "train {GRAPH} --noise fake=1 --epochs 40 --seeds 0..3 --jobs 2 --out run --dry-run --json"
+    ));
+    assert_eq!((told.code, &told.stderr[..]), (Some(0), ""));
+    let told: Value = serde_json::from_str(&told.stdout).expect("JSON");
+    assert_eq!(
+        (&told["dataset"], &told["nodes"], &told["edges"]),
+        (&GRAPH.into(), &200.into(), &1200.into())
+    );
+    assert_eq!(
+        (&told["method"], &told["preset"], &told["noise"]),
+        (&"rcl".into(), &"edgepace".into(), &"fake=1".into())
+    );
+    let split = &told["split"];
+    assert_eq!((&split["name"], &split["train"]), (&"thirds".into(), &67.into()));
+    assert_eq!(
+        split["train"]
+            .as_u64()
+            .zip(split["test"].as_u64())
+            .zip(split["validation"].as_u64())
+            .map(|((a, b), c)| a + b + c),
+        Some(200)
+    );
+    assert_eq!(told["config"]["epochs"], 40);
+    assert!(told["config"]["settings"]["period"].is_number(), "{told}");
+    assert_eq!(told["seeds"], serde_json::json!([0, 1, 2]));
+    let time = &told["time"];
+    assert!(time["seconds_per_run"].as_f64() > Some(0.0), "{time}");
+    // Three runs, two at a time.
+    assert_eq!(time["seconds"].as_f64(), time["seconds_per_run"].as_f64().map(|seconds| 2.0 * seconds));
+    assert!(told["memory"]["bytes_per_run"].as_u64() > Some(10_000), "{told}");
+    let text = run(format!("audit {GRAPH} --dry-run"));
+    assert_eq!(text.code, Some(0), "{}", text.stderr);
+    for part in ["Dry run", "split     thirds: 67 nodes to train on", "epochs=150", "memory", "time"] {
+        assert!(text.stdout.contains(part), "{part}: {}", text.stdout);
+    }
+    assert!(text.stdout.lines().all(|line| line.chars().count() <= 80), "{}", text.stdout);
+    assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 0);
 }

@@ -1,13 +1,16 @@
 //! The program as its users meet it: what it prints, where, and with which exit code.
 
 mod audit;
+mod config;
 mod data;
 mod demo;
 #[path = "../shared/folders.rs"]
 mod folders;
 mod grammar;
+mod help;
 mod import;
 mod layouts;
+mod mistakes;
 #[path = "../../../data/tests/shared/parquet_file.rs"]
 #[allow(dead_code, reason = "other tests write other types")]
 mod parquet_file;

@@ -148,7 +148,6 @@ fn what_an_earlier_run_left_is_gone_after_overwriting() {
         "config.toml",
         "notes.txt",
         "result.json",
-        "run.json",
         "seed-1/history.jsonl",
         "seed-1/model.safetensors",
         "seed-1/record.json",

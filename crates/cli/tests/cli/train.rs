@@ -128,11 +128,8 @@ fn a_run_leaves_its_files_behind_and_is_not_overwritten_unasked() {
     assert_eq!(again.code, Some(2));
     insta::assert_snapshot!(again.stderr, @"error: run has a run in it: choose another folder, or give `--overwrite`");
     assert_eq!(here(&format!("{arguments} --overwrite")).code, Some(0));
-    // The settings that were written are settings to read.
-    let same = json_in(folder.path(), &format!("train {GRAPH} --config run/config.toml --seeds 1,4 --json"));
-    assert_eq!(results(same), results(result));
     let left: Vec<_> = std::fs::read_dir(folder.path().join("run")).expect("a folder").flatten().collect();
-    assert_eq!(left.len(), 5, "nothing unfinished is left: {left:?}");
+    assert_eq!(left.len(), 4, "nothing unfinished is left: {left:?}");
 }
 
 #[test]
@@ -193,7 +190,11 @@ fn methods_are_listed_with_backbones_and_presets() {
     assert_eq!(rcl["presets"][0], "edgepace");
     assert!(rcl["summary"].as_str().is_some_and(|summary| !summary.is_empty()));
     let run = edgepace(["methods"]);
-    assert!(run.stdout.contains("vanilla") && run.stdout.contains("gcn, gin, sage, pna"), "{}", run.stdout);
+    assert!(
+        run.stdout.contains("Use these\n  rcl ") && run.stdout.contains("\n  vanilla "),
+        "{}",
+        run.stdout
+    );
 }
 
 #[test]
@@ -218,11 +219,11 @@ fn a_method_is_shown_with_each_setting_its_default_and_values_to_try() {
 #[test]
 fn the_list_of_methods_fits_a_terminal_and_has_them_all() {
     let run = edgepace(["methods"]);
-    assert!(run.stdout.lines().all(|line| line.chars().count() <= 120), "{}", run.stdout);
+    assert!(run.stdout.lines().all(|line| line.chars().count() <= 80), "{}", run.stdout);
     let json: Value = serde_json::from_str(&edgepace(["methods", "--json"]).stdout).expect("JSON");
     for method in json.as_array().expect("a list") {
         let name = method["name"].as_str().expect("a name");
-        assert!(run.stdout.lines().any(|line| line.starts_with(name)), "{name}");
+        assert!(run.stdout.lines().any(|line| line.starts_with(&format!("  {name} "))), "{name}");
     }
 }
 

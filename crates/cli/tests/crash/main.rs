@@ -117,7 +117,7 @@ fn kill_runs(name: &str, arguments: &str, kills: usize, number: u32) {
         // The first is killed, and now and then its successors too.
         while done < kills && killed_after(folder.path(), &command, draw()) {
             done += 1;
-            if at("parts/run.json").exists() {
+            if at("parts/config.toml").exists() {
                 resumed += 1;
                 "train --resume parts".clone_into(&mut command);
             } else {
@@ -240,7 +240,7 @@ fn full_disk() {
         assert!(run.stderr.contains("No space left") && run.stderr.contains("run"), "{size}: {}", run.stderr);
         println!("{size}: {}", run.stderr.trim());
         disk.remount("size=50m");
-        let begun = folder.join("run/run.json").exists();
+        let begun = folder.join("run/config.toml").exists();
         let again =
             if begun { "train --resume run".to_owned() } else { format!("train {GRAPH} {SHORT} --out run") };
         let again = edgepace_in(folder, again.split(' '));

@@ -38,6 +38,9 @@ pub enum Generator {
 }
 
 impl Generator {
+    /// What descriptions begin with.
+    pub const NAMES: [&'static str; 3] = [Synthetic::NAME, Blocks::NAME, ScaleFree::NAME];
+
     /// Reads a description; `None` when `name` does not start with the name of a generator. Settings that are not given
     /// have their defaults.
     ///

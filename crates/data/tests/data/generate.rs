@@ -161,7 +161,7 @@ fn names_are_complete_and_make_the_same_graph_again() {
 fn impossible_descriptions_are_refused_with_what_is_possible() {
     assert_eq!(
         refusal("synthetic:homophile=0.3"),
-        "`synthetic` is `homophile`, expected one of the keys homophily, law, seed, nodes, edges, classes, radius, sigma"
+        "`synthetic` is `homophile`, expected one of its keys: did you mean `homophily`?"
     );
     assert_eq!(refusal("synthetic:law=cubic"), "`synthetic: law` is `cubic`, expected `inverse` or `exp`");
     assert_eq!(

@@ -222,10 +222,7 @@ fn noise_is_written_in_one_way() {
     assert_eq!("dice=0.2".parse::<Noise>().unwrap().record(3), "dice=0.2,seed=3");
     assert_eq!("fake=0".parse::<Noise>().unwrap().record(3), "");
     let message = "fakes=1".parse::<Noise>().unwrap_err().to_string();
-    assert_eq!(
-        message,
-        "`noise` is `fakes`, expected one of the keys fake, delete, flip, perturb, dice, seed"
-    );
+    assert_eq!(message, "`noise` is `fakes`, expected one of its keys: did you mean `fake`?");
     assert!("delete=1.5".parse::<Noise>().unwrap_err().to_string().contains("from 0 to 1"));
     // Nothing to do leaves everything as it is.
     let clean = synthetic();

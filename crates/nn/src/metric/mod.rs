@@ -103,10 +103,10 @@ impl FromStr for Metric {
     type Err = NnError;
 
     fn from_str(name: &str) -> Result<Self, NnError> {
-        Self::ALL.into_iter().find(|metric| metric.name() == name).ok_or_else(|| {
-            let expected = "accuracy, macro-f1, balanced-accuracy, roc-auc or log-loss";
-            Refusal::new("metric", format_args!("`{name}`"), expected).into()
-        })
+        Self::ALL
+            .into_iter()
+            .find(|metric| metric.name() == name)
+            .ok_or_else(|| Refusal::unknown("metric", name, "a metric", Self::ALL.map(Metric::name)).into())
     }
 }
 

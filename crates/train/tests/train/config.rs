@@ -32,7 +32,7 @@ fn assert_says(settings: &[(&str, &str)], words: &[&str]) {
 #[test]
 fn an_unknown_setting_is_named_with_the_legal_ones() {
     assert_says(&[("perriod", "5")], &["perriod", "period"]);
-    assert_says(&[("method", "vanilla"), ("period", "5")], &["period", "vanilla has no settings"]);
+    assert_says(&[("method", "vanilla"), ("period", "5")], &["period", "vanilla are none"]);
 }
 
 #[test]

@@ -21,12 +21,18 @@ use crate::dataset::DataFolder;
 /// against SHA-256, resume where they stopped, and are put in place when they are whole.
 #[derive(ClapArgs)]
 #[command(after_help = "Examples:
-  edgepace data list                                       what can be had by name
-  edgepace data get cora                                   fetch it
-  edgepace data info synthetic:homophily=0.3 --json        counts, homophily, splits and checksum
+  edgepace data list
+      what can be had by name
+  edgepace data get cora
+      fetch it
+  edgepace data info synthetic:homophily=0.3 --json
+      counts, homophily, splits and checksum
   edgepace data import --edges e.csv --nodes n.csv -o my.graph
-  edgepace data info my.graph                              my.graph is a dataset name from now on
-  edgepace data save cora --noise fake=1.0 -o noisy.graph  a graph with as many fake edges as real ones")]
+      my.graph is a dataset name from now on
+  edgepace data save cora --noise fake=1.0 -o noisy.graph
+      a graph with as many fake edges as real ones
+  edgepace data export cora --out tables
+      the same for other programs")]
 pub(crate) struct Args {
     #[command(flatten)]
     data_folder: DataFolder,
