@@ -22,6 +22,9 @@ pub(crate) fn of_material(
     if uses_edges && material.graph().edges() == 0 {
         warnings.push(Warning::NoEdges);
     }
+    if material.graph().nodes() > 1 && all_alike(material.features()) {
+        warnings.push(Warning::NoFeatures);
+    }
     if let Labels::Classes(classes) = &**material.labels() {
         warnings.extend(of_classes(classes, material));
     }
@@ -65,13 +68,30 @@ fn of_classes(classes: &Classes, material: &Material) -> Option<Warning> {
     (!names.is_empty()).then_some(Warning::UntrainedClasses { names, classes: classes.width() })
 }
 
-/// Features that say nothing, or of which some drown the others.
+/// Whether every node has the features of the first.
+fn all_alike(features: &Features) -> bool {
+    match features {
+        Features::Dense(dense) => {
+            let mut rows = dense.values().chunks_exact(dense.cols().max(1));
+            let first = rows.next();
+            rows.all(|row| Some(row) == first)
+        }
+        Features::Sparse(sparse) => {
+            let row = |at: &[usize]| (&sparse.columns()[at[0]..at[1]], &sparse.values()[at[0]..at[1]]);
+            let mut rows = sparse.offsets().windows(2).map(row);
+            let first = rows.next();
+            rows.all(|row| Some(row) == first)
+        }
+    }
+}
+
+/// Features of which some drown the others.
 fn of_features(features: &Features) -> Option<Warning> {
     let ranges = ranges(features);
     let by_size = |a: &(usize, f32), b: &(usize, f32)| a.1.total_cmp(&b.1);
     let spread = || ranges.iter().copied().enumerate().filter(|(_, range)| *range > 0.0);
     let (Some(narrowest), Some(widest)) = (spread().min_by(by_size), spread().max_by(by_size)) else {
-        return (features.rows() > 1).then_some(Warning::NoFeatures);
+        return None;
     };
     let apart = widest.1 / narrowest.1 > LARGEST_RATIO;
     apart.then_some(Warning::FeatureRanges { widest, narrowest })

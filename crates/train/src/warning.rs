@@ -35,7 +35,7 @@ pub enum Warning {
         /// How many classes there are.
         classes: usize,
     },
-    /// No feature tells two nodes apart.
+    /// No feature of the graph tells two nodes apart.
     NoFeatures,
     /// Features of very different size, as they are trained on.
     FeatureRanges {
