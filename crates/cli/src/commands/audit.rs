@@ -19,7 +19,7 @@ use crate::messages;
 use crate::output::check_file;
 use crate::report::{Said, Summary, fixed, mean_and_deviation, said_once, warn};
 use crate::runs::{RunArgs, with_remedy};
-use crate::table::{Align, Table, count, say};
+use crate::table::{Align, Table, count, say, shown};
 
 /// Find the edges of a graph that have least for them.
 ///
@@ -257,8 +257,8 @@ fn edges(rows: &[EdgeRow]) -> Table {
     }
     let mut table = Table::new(&columns);
     for row in rows {
-        let name = |name: &Option<String>, node: u32| name.clone().unwrap_or_else(|| node.to_string());
-        let class = |class: &Option<String>| class.clone().unwrap_or_else(|| "–".to_owned());
+        let name = |name: &Option<String>, node: u32| name.as_deref().map_or_else(|| node.to_string(), shown);
+        let class = |class: &Option<String>| class.as_deref().map_or_else(|| "–".to_owned(), shown);
         let mut cells = vec![
             name(&row.source_name, row.source),
             name(&row.target_name, row.target),

@@ -21,7 +21,7 @@ use crate::numbers::whole;
 use crate::output::check_file;
 use crate::own_files::OwnFiles;
 use crate::runs::MOST_AT_ONCE;
-use crate::table::{count, say};
+use crate::table::{count, say, shown};
 use edgepace_lab::Seeds;
 
 /// Say the class of every node with a trained model: of the training graph, of new nodes, or of another graph.
@@ -153,12 +153,15 @@ fn notes(args: &Args, models: &[SavedModel], ground: &Ground) -> Vec<String> {
         let edges = ground.dataset.graph().edges();
         notes.push(format!(
             "new data: the model was trained on {trained_on}, not on {}; its {} edges have weight 1",
-            ground.dataset.name(),
+            shown(ground.dataset.name()),
             count(edges as u64)
         ));
     }
     if !ground.unknown_classes.is_empty() {
-        notes.push(format!("labels that the model does not know: {}", ground.unknown_classes.join(", ")));
+        notes.push(format!(
+            "labels that the model does not know: {}",
+            shown(&ground.unknown_classes.join(", "))
+        ));
     }
     let list = |of: &dyn Fn(&SavedModel) -> String| models.iter().map(of).collect::<Vec<_>>().join(", ");
     if models.len() > 1 {

@@ -150,3 +150,23 @@ fn a_run_that_is_over_is_audited_without_training_again_and_says_the_same() {
         gone.stderr
     );
 }
+
+#[test]
+fn control_characters_in_names_do_not_reach_the_terminal() {
+    let folder = tempdir().expect("a folder");
+    let mut nodes = String::from("id,x,label\n");
+    let mut edges = String::from("source,target\n");
+    for node in 0..30 {
+        writeln!(nodes, "\u{1b}[31mn{node},{},{}", node % 2, ["\u{7}a", "b"][node % 2]).expect("text");
+        writeln!(edges, "\u{1b}[31mn{node},\u{1b}[31mn{}", (node + 2) % 30).expect("text");
+    }
+    std::fs::write(folder.path().join("nodes.csv"), nodes).expect("written");
+    std::fs::write(folder.path().join("edges.csv"), edges).expect("written");
+    let run = edgepace_in(
+        folder.path(),
+        "audit --edges edges.csv --nodes nodes.csv --epochs 40 --top 3".split(' '),
+    );
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    assert!(run.stdout.contains("\\u{1b}[31mn") && !run.stdout.contains('\u{1b}'), "{}", run.stdout);
+    assert!(!run.stdout.contains('\u{7}') && !run.stderr.contains('\u{1b}'), "{}", run.stdout);
+}

@@ -205,6 +205,20 @@ fn new_nodes_of_the_same_features_are_predicted_and_other_columns_refused() {
         row[2] == ["book", "toy"][item % 2]
     });
     assert_eq!((rows.len(), right.count()), (30, 30), "all of them");
+    let table = std::fs::read_to_string(folder.path().join("new-nodes.csv")).expect("a table");
+    let changed = |changes: &[(&str, &str)]| {
+        let text = changes.iter().fold(table.clone(), |text, (from, to)| text.replace(from, to));
+        std::fs::write(folder.path().join("new-nodes.csv"), text).expect("written");
+        let run = here(&format!("{new} -o other.csv"));
+        assert_eq!(run.code, Some(2), "{}", run.stdout);
+        assert!(!folder.path().join("other.csv").exists());
+        run.stderr
+    };
+    // By name, not by place.
+    let missing = changed(&[("id,price", "id,cost")]);
+    assert!(missing.contains("expected a column `price`"), "{missing}");
+    let unknown = changed(&[("category", "category,colour"), (",\n", ",,red\n")]);
+    assert!(unknown.contains("`colour`") && unknown.contains("--drop colour"), "{unknown}");
 }
 
 #[test]

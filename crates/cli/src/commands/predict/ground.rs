@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
+use edgepace_data::import::{Encoding, Import};
 use edgepace_graph::{Dataset, Labels, Split, Threads};
 use edgepace_lab::{DataSource, FinishedRuns, TrainingData, as_trained, source_of};
-use edgepace_train::SavedModel;
+use edgepace_train::{ModelHeader, SavedModel};
 
 use super::Args;
 use crate::messages;
@@ -55,7 +56,9 @@ impl Ground {
         let given = args.dataset.is_some() || args.edges.is_some();
         let dataset = match (&args.dataset, &args.edges) {
             (Some(name), None) => args.data_folder.load(threads, name)?,
-            (None, Some(edges)) => own_files::read(threads, &args.own_files.request(edges))?,
+            (None, Some(edges)) => {
+                own_files::read(threads, &encoded(args.own_files.request(edges), header)?)?
+            }
             (None, None) => own_data(args, threads, models)?,
             (Some(_), Some(_)) => bail!("there are two datasets: name one, or give `--edges`"),
         };
@@ -123,6 +126,16 @@ impl Ground {
             _ => all.collect(),
         }
     }
+}
+
+/// Has the columns of a table encoded as those of the training were.
+fn encoded(mut request: Import, header: &ModelHeader) -> Result<Import> {
+    if let Some(text) = &header.encoding
+        && request.features.is_none()
+    {
+        request.encoding = Some(Encoding::parse(text).context("cannot use the encoding in the model file")?);
+    }
+    Ok(request)
 }
 
 /// The data that the run itself names.
