@@ -203,7 +203,7 @@ pub(crate) fn as_flags(text: &str) -> String {
             }
             let name = name.replace('_', "-");
             let value = if name == "many-classes" { String::new() } else { format!(" {}", quoted(value)) };
-            flags.push_str(&format!("--{name}{value}"));
+            flags.extend(["--", &name, &value]);
         } else {
             flags.push_str(piece);
         }

@@ -85,7 +85,7 @@ impl PlanFile {
         let table =
             DeTable::parse(text).map_err(|error| wrong(error.span(), ".".to_owned(), error.message()))?;
         let whole = table.get_ref().is_empty()
-            || table.get_ref().keys().any(|key| PLAN_KEYS.contains(&&*key.get_ref().as_ref()));
+            || table.get_ref().keys().any(|key| PLAN_KEYS.contains(&key.get_ref().as_ref()));
         let read = toml::Deserializer::parse(text)
             .map_err(|error| wrong(error.span(), ".".to_owned(), error.message()))?;
         let result = if whole {
@@ -142,7 +142,7 @@ fn readable(reason: &str) -> String {
 
 /// The line of a byte, from 1.
 fn line(text: &str, byte: usize) -> usize {
-    1 + text.as_bytes()[..byte.min(text.len())].iter().filter(|&&byte| byte == b'\n').count()
+    1 + text.char_indices().take_while(|(at, _)| *at < byte).filter(|(_, letter)| *letter == '\n').count()
 }
 
 impl From<Plan> for PlanFile {

@@ -121,16 +121,13 @@ impl MethodInfo {
     fn unknown_setting(&self, key: &str) -> TrainError {
         let names = |settings: &'static [Setting]| settings.iter().map(|setting| setting.name);
         let all = names(self.settings).chain(names(RUN_SETTINGS));
-        let reason = match nearest(key, all) {
-            Some(near) => {
-                format!("method {} and the run have no such setting: did you mean `{near}`?", self.name)
-            }
-            None => {
-                let list = |settings| names(settings).collect::<Vec<_>>().join(", ");
-                let own = if self.settings.is_empty() { "none".to_owned() } else { list(self.settings) };
-                let (name, run) = (self.name, list(RUN_SETTINGS));
-                format!("there is no such setting: those of method {name} are {own}, those of the run {run}")
-            }
+        let reason = if let Some(near) = nearest(key, all) {
+            format!("method {} and the run have no such setting: did you mean `{near}`?", self.name)
+        } else {
+            let list = |settings| names(settings).collect::<Vec<_>>().join(", ");
+            let own = if self.settings.is_empty() { "none".to_owned() } else { list(self.settings) };
+            let (name, run) = (self.name, list(RUN_SETTINGS));
+            format!("there is no such setting: those of method {name} are {own}, those of the run {run}")
         };
         TrainError::Settings { field: key.to_owned(), reason }
     }

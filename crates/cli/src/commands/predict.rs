@@ -116,7 +116,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     if let Some(file) = &args.output {
         check_file("--output", file, args.overwrite)?;
     }
-    let models = ground::models(&args.run, args.seeds.as_ref().map(|seeds| seeds.as_slice()))?;
+    let models = ground::models(&args.run, args.seeds.as_ref().map(edgepace_lab::Seeds::as_slice))?;
     let threads = budget(args.threads)?;
     let ground = Ground::find(args, &threads, &models)?;
     if args.unlabelled && matches!(**ground.dataset.labels(), Labels::Many(_)) {

@@ -116,7 +116,7 @@ fn what_is_wrong_in_it_is_named_with_file_line_and_field() {
         let refused = run(folder.path(), "train --config c.toml --out run");
         assert_eq!((refused.code, &refused.stdout[..]), (Some(2), ""), "{text}");
         assert!(!folder.path().join("run").exists(), "{text}");
-        write!(all, "{text}  {}\n", refused.stderr).expect("text");
+        writeln!(all, "{text}  {}", refused.stderr).expect("text");
     }
     insta::assert_snapshot!(all);
 }

@@ -30,9 +30,9 @@ fn items() -> TempDir {
     let rows = 200_usize;
     let asin = |row: usize| format!("B{:05}", row * 7919 % 100_000);
     let label = |row: usize| (row % 10 < 3).then(|| ["book", "toy"][row % 10 % 2].to_owned());
-    let price = |row: usize| (row % 8 != 0).then_some(row as f64 * 0.25);
+    let price = |row: usize| (!row.is_multiple_of(8)).then_some(row as f64 * 0.25);
     let brand = |row: usize| ["acme", "bolt", "core"][(row % 10 + row / 10) % 3].to_owned();
-    let day = |row: usize| 17_897 + row as i32 % 28;
+    let day = |row: usize| 17_897 + i32::try_from(row % 28).expect("small");
     let mut nodes = String::from("asin,label,price,brand,listed,title\n");
     let mut edges = String::from("from_asin,to_asin\n");
     for row in 0..rows {

@@ -19,9 +19,11 @@ fn files() -> TempDir {
     let (mut edges, mut features, mut target) =
         ("id_1,id_2\n".to_owned(), Vec::new(), "id,target\n".to_owned());
     for node in 0..30 {
-        edges += &format!("{node},{}\n{node},{}\n", (node + 2) % 30, (node + 4) % 30);
+        for next in [(node + 2) % 30, (node + 4) % 30] {
+            edges.extend([node.to_string(), ",".to_owned(), next.to_string(), "\n".to_owned()]);
+        }
         features.push(format!("\"{node}\": [{}, {}]", node % 2, 2 + node % 5));
-        target += &format!("{node},{}\n", ["even", "odd"][node % 2]);
+        target.extend([&node.to_string()[..], ",", ["even", "odd"][node % 2], "\n"]);
     }
     write("pages/pages_edges.csv", edges.as_bytes());
     write("pages/pages_features.json", format!("{{{}}}", features.join(", ")).as_bytes());

@@ -34,7 +34,9 @@ impl Strengths {
         let mut of_edges: Vec<f64> = weights.iter().map(|&weight| f64::from(weight)).collect();
         let mean = of_edges.iter().sum::<f64>() / of_edges.len().max(1) as f64;
         if mean > 0.0 {
-            of_edges.iter_mut().for_each(|strength| *strength /= mean);
+            for strength in &mut of_edges {
+                *strength /= mean;
+            }
         }
         let of_nodes = (0..graph.nodes()).map(|node| of_edges[graph.in_edges(node)].iter().sum()).collect();
         Self { of_edges, of_nodes }

@@ -12,14 +12,21 @@ use sha2::{Digest, Sha256};
 use crate::samples;
 
 /// A graph file taken apart.
+/// Name, type, bytes.
+type Section = (String, String, Vec<u8>);
+
 struct Forged {
-    /// Name, type, bytes; in the order of the file.
-    sections: Vec<(String, String, Vec<u8>)>,
+    /// In the order of the file.
+    sections: Vec<Section>,
     info: Value,
 }
 
 fn hex(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    use std::fmt::Write as _;
+    Sha256::digest(bytes).iter().fold(String::new(), |mut text, byte| {
+        write!(text, "{byte:02x}").unwrap();
+        text
+    })
 }
 
 impl Forged {
@@ -29,7 +36,7 @@ impl Forged {
         let bytes = fs::read(&path).unwrap();
         let length = u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
         let header: Map<String, Value> = serde_json::from_slice(&bytes[8..8 + length]).unwrap();
-        let mut sections: Vec<(usize, (String, String, Vec<u8>))> = Vec::new();
+        let mut sections: Vec<(usize, Section)> = Vec::new();
         for (name, tensor) in header.iter().filter(|(name, _)| *name != "__metadata__") {
             let at = |end: usize| 8 + length + tensor["data_offsets"][end].as_u64().unwrap() as usize;
             let dtype = tensor["dtype"].as_str().unwrap().to_owned();

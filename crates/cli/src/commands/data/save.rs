@@ -55,6 +55,6 @@ pub(crate) fn run(args: &Args, data_folder: &DataFolder) -> Result<ExitCode> {
     check_unchanged()?;
     save_with_record(&threads, &dataset, &record, &args.output)?;
     bar.finish_and_clear();
-    output::say_written(&[args.output.clone()])?;
+    output::say_written(std::slice::from_ref(&args.output))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -23,7 +23,7 @@ fn wholes(values: &[i32]) -> Vec<u8> {
 /// A variable of that class.
 fn variable(class: u8, shape: &[i32], name: &str, parts: &[Vec<u8>]) -> Vec<u8> {
     let flags = element(6, &[class, 0, 0, 0, 0, 0, 0, 0]);
-    element(14, &[vec![flags, wholes(shape), element(1, name.as_bytes())].concat(), parts.concat()].concat())
+    element(14, &[[flags, wholes(shape), element(1, name.as_bytes())].concat(), parts.concat()].concat())
 }
 
 fn file(variables: &[Vec<u8>]) -> Vec<u8> {
@@ -109,8 +109,9 @@ fn what_is_wrong_is_said() {
 #[test]
 fn a_variable_that_unpacks_to_too_much_is_refused() {
     let mut packed = ZlibEncoder::new(Vec::new(), Compression::best());
+    let zeros = vec![0; 1 << 20];
     for _ in 0..300 {
-        packed.write_all(&[0; 1 << 20]).unwrap();
+        packed.write_all(&zeros).unwrap();
     }
     let error = refusal(&[element(15, &packed.finish().unwrap())]);
     assert!(error.contains("at most 268435456 bytes") && error.contains("--max-expansion"), "{error}");
