@@ -253,7 +253,7 @@ impl RunArgs {
     fn config(&self, file: Option<&ConfigFile>) -> Result<CheckedConfig> {
         let mut config = file.map(|file| file.plan.run.clone()).unwrap_or_default();
         let explained = |error: TrainError| self.explained(error, file);
-        for (key, value) in self.named() {
+        for (_, key, value) in self.named() {
             config.set(key, value).map_err(explained)?;
         }
         config.epochs = self.epochs.unwrap_or(config.epochs);
@@ -271,17 +271,17 @@ impl RunArgs {
         config.check().map_err(explained)
     }
 
-    /// The settings that have a flag of their own for a name, as far as they are given.
-    fn named(&self) -> impl Iterator<Item = (&'static str, &str)> {
+    /// The settings that have a flag of their own for a name, as far as they are given: flag, setting and value.
+    fn named(&self) -> impl Iterator<Item = (&'static str, &'static str, &str)> {
         let named = [
-            ("backbone", &self.backbone),
-            ("method", &self.method),
-            ("preset", &self.preset),
-            ("metric", &self.metric),
-            ("features", &self.prepare),
-            ("features_from", &self.features_from),
+            ("backbone", "backbone", &self.backbone),
+            ("method", "method", &self.method),
+            ("preset", "preset", &self.preset),
+            ("metric", "metric", &self.metric),
+            ("prepare", "features", &self.prepare),
+            ("features-from", "features_from", &self.features_from),
         ];
-        named.into_iter().filter_map(|(key, value)| Some((key, value.as_deref()?)))
+        named.into_iter().filter_map(|(flag, key, value)| Some((flag, key, value.as_deref()?)))
     }
 
     /// Says which flag or which line of the file a refused setting comes from, and where legal names are listed.
@@ -294,10 +294,10 @@ impl RunArgs {
         let set = |given: &&String| {
             given.split_once('=').is_some_and(|(key, _)| key.trim().replace('-', "_") == field)
         };
-        let flagged = self.named().any(|(key, _)| key == field)
-            || (field == "epochs" && self.epochs.is_some())
-            || (field == "lr" && self.lr.is_some())
-            || (field == "search" && self.search);
+        let others = [("epochs", self.epochs.is_some()), ("lr", self.lr.is_some()), ("search", self.search)];
+        let others = others.into_iter().filter(|(_, given)| *given).map(|(name, _)| (name, name));
+        let mut flags = self.named().map(|(flag, key, _)| (flag, key)).chain(others);
+        let flagged = flags.find(|(_, key)| *key == field).map(|(flag, _)| flag);
         let suggests = error.to_string().contains("did you mean");
         let unknown = matches!(&error, TrainError::Settings { .. });
         let error = match (self.set.iter().rev().find(set), flagged, error) {
@@ -305,9 +305,9 @@ impl RunArgs {
                 anyhow!("`--set {given}`: expected {}", refusal.expected)
             }
             (Some(given), _, TrainError::Settings { reason, .. }) => anyhow!("`--set {given}`: {reason}"),
-            (None, true, TrainError::Refused(refusal)) => {
+            (None, Some(flag), TrainError::Refused(refusal)) => {
                 let Refusal { found, expected, .. } = refusal;
-                anyhow!("`--{field}` is {found}, expected {expected}")
+                anyhow!("`--{flag}` is {found}, expected {expected}")
             }
             (_, _, error) => {
                 match file.and_then(|file| PlanFile::line_of(&file.text, &field).zip(Some(file))) {

@@ -155,7 +155,7 @@ mod tests {
 
     #[test]
     fn seeds_are_written_as_they_are_read() {
-        for text in ["5", "0..3", "7,0,1", "0,1", "3..6,0..4", "18446744073709551614,18446744073709551615"] {
+        for text in ["5", "0..3", "7,0,1", "0,1", "3..6,0..3", "18446744073709551614,18446744073709551615"] {
             assert_eq!(text.parse::<Seeds>().unwrap().to_string(), text);
         }
     }

@@ -50,7 +50,7 @@ fn main() -> ExitCode {
         })
         .collect();
     for (number, (name, arguments, file)) in [
-        ("import", "data import --edges edges.csv --nodes nodes.csv -o made.graph", "made.graph"),
+        ("import", "data import --edges edges.csv --nodes nodes.csv -o made.graph --overwrite", "made.graph"),
         ("save", "data save synthetic:nodes=60000,edges=400000 -o made.graph --overwrite", "made.graph"),
     ]
     .into_iter()

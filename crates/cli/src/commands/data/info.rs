@@ -78,7 +78,7 @@ pub(crate) fn run(args: &Args, data_folder: &DataFolder) -> Result<ExitCode> {
         }
     };
     if messages::json() {
-        say(&serde_json::to_string_pretty(&summary)?)?;
+        say(&serde_json::to_string(&summary)?)?;
     } else {
         print(&summary)?;
     }

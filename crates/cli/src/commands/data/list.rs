@@ -24,7 +24,7 @@ pub(crate) fn run(data_folder: &DataFolder) -> Result<ExitCode> {
                 })
             })
             .collect();
-        say(&serde_json::to_string_pretty(&sets)?)?;
+        say(&serde_json::to_string(&sets)?)?;
         return Ok(ExitCode::SUCCESS);
     }
     let mut table = Table::new(&[
