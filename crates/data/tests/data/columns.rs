@@ -384,7 +384,7 @@ fn bad_weights_are_refused_in_every_format() {
             let file = folder.path().join(name);
             fs::write(&file, text).unwrap();
             let error = run(&Import::file(&file)).unwrap_err().to_string();
-            assert!(error.contains("a finite number that is at least 0"), "{name}: {error}");
+            assert!(error.contains("a weight: a number from 0"), "{name}: {error}");
         }
     }
 }
@@ -592,7 +592,7 @@ mod parquet {
             let end = |name: &str| Values::Text(vec![Some(name.to_owned())]);
             write(&file, &[("u", end("a")), ("v", end("b")), ("weight", Values::Double(vec![Some(weight)]))]);
             let error = run(&Import::file(&file)).unwrap_err().to_string();
-            assert!(error.contains("at least 0"), "{error}");
+            assert!(error.contains("a weight: a number from 0"), "{error}");
         }
     }
 }
