@@ -119,12 +119,26 @@ impl Profile {
             other_than_one: bool,
         }
         let (rows, cols) = (features.rows(), features.cols());
-        let mut columns = vec![Column::default(); cols];
+        // A file may declare more columns than any machine has room for: those without a number tell nothing.
+        let used: Option<Vec<u32>> = match features {
+            Features::Sparse(sparse) if cols > sparse.columns().len() => {
+                let mut used = sparse.columns().to_vec();
+                used.sort_unstable();
+                used.dedup();
+                Some(used)
+            }
+            _ => None,
+        };
+        let place = |column: usize| match &used {
+            Some(used) => used.partition_point(|&own| (own as usize) < column),
+            None => column,
+        };
+        let mut columns = vec![Column::default(); used.as_ref().map_or(cols, Vec::len)];
         let (mut non_zero, mut empty_rows, mut negative) = (0, 0, false);
         for row in 0..rows {
             let before = non_zero;
             each_in_row(features, row, |column, x| {
-                let own = &mut columns[column];
+                let own = &mut columns[place(column)];
                 if own.count == 0 {
                     own.first = x;
                 }

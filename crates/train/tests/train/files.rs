@@ -253,7 +253,8 @@ fn features_that_the_model_does_not_know_are_refused_by_name() {
     let (plain, split) = set();
     let named = |names: &[&str]| {
         let width = names.len();
-        let values = DenseFeatures::new(60, width, vec![0.5; 60 * width]).unwrap();
+        let values = (0..60 * width).map(|at| (at % 7) as f32).collect();
+        let values = DenseFeatures::new(60, width, values).unwrap();
         let dataset = plain.clone().with_features(Features::from(values)).unwrap();
         dataset.with_feature_names(Names::new(names)).unwrap()
     };
