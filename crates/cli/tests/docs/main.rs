@@ -47,9 +47,11 @@ fn main() -> ExitCode {
 }
 
 /// Runs a document from top to bottom in a folder of its own: a block `csv NAME` is a file there, a block `console` is
-/// commands. `console slow` (minutes, or gigabytes) is only parsed, and so is `console data` without the real datasets.
+/// commands, which find the repository's `examples` beside them. `console slow` (minutes, or gigabytes) is only parsed, and so
+/// is `console data` without the real datasets.
 fn follow(file: &Path, text: &str) {
     let folder = tempfile::tempdir().expect("a temporary folder");
+    std::os::unix::fs::symlink(root().join("examples"), folder.path().join("examples")).expect("a link");
     for (language, lines) in blocks(text) {
         if let Some(name) = language.strip_prefix("csv ") {
             std::fs::write(folder.path().join(name), lines.join("\n") + "\n").expect("a file");
