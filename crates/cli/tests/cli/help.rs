@@ -6,12 +6,20 @@ use tempfile::tempdir;
 
 use crate::program::{edgepace, edgepace_in};
 
-const COMMANDS: [&str; 16] = [
+const COMMANDS: [&str; 24] = [
     "",
     "train",
     "audit",
     "predict",
     "demo",
+    "sweep",
+    "runs",
+    "runs list",
+    "runs show",
+    "runs compare",
+    "runs export",
+    "runs import",
+    "runs remove",
     "methods",
     "completions",
     "man",

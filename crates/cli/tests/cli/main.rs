@@ -17,6 +17,9 @@ mod parquet_file;
 mod predict;
 mod program;
 mod resume;
+#[path = "../shared/stores.rs"]
+mod stores;
+mod sweep;
 mod train;
 mod warnings;
 mod weights;

@@ -46,14 +46,14 @@ fn main() -> ExitCode {
     real_data::run(trials)
 }
 
-/// Runs a document from top to bottom in a folder of its own: a block `csv NAME` is a file there, a block `console` is
+/// Runs a document from top to bottom in a folder of its own: a block `csv NAME` or `toml NAME` is a file there, a block `console` is
 /// commands, which find the repository's `examples` beside them. `console slow` (minutes, or gigabytes) is only parsed, and so
 /// is `console data` without the real datasets.
 fn follow(file: &Path, text: &str) {
     let folder = tempfile::tempdir().expect("a temporary folder");
     std::os::unix::fs::symlink(root().join("examples"), folder.path().join("examples")).expect("a link");
     for (language, lines) in blocks(text) {
-        if let Some(name) = language.strip_prefix("csv ") {
+        if let Some(name) = language.strip_prefix("csv ").or_else(|| language.strip_prefix("toml ")) {
             std::fs::write(folder.path().join(name), lines.join("\n") + "\n").expect("a file");
         }
         for command in lines.iter().filter_map(|line| line.strip_prefix("$ ")) {
@@ -62,12 +62,27 @@ fn follow(file: &Path, text: &str) {
     }
 }
 
+/// The words of a command; what stands in double quotes is one.
+fn words_of(command: &str) -> Vec<String> {
+    let (mut words, mut quoted) = (vec![String::new()], false);
+    for letter in command.chars() {
+        match letter {
+            '"' => quoted = !quoted,
+            ' ' if !quoted => words.push(String::new()),
+            letter => words.iter_mut().last().expect("a word").push(letter),
+        }
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
 fn works(folder: &Path, language: &str, command: &str, document: &Path) {
     // The tests of that program run these.
     if command.starts_with(COMMAND_OF_BENCH) {
         return;
     }
-    let words: Vec<&str> = command.split_whitespace().collect();
+    let words = words_of(command);
+    let words: Vec<&str> = words.iter().map(|word| &word[..]).collect();
     let claim = format!("{}: {command}", document.display());
     match words[..] {
         ["edgepace", ref rest @ ..] | ["cargo", "run", "--release", "--", ref rest @ ..] => {
