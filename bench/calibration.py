@@ -9,13 +9,14 @@ graph of items, whose labels are known to its maker alone, on all that have none
 
 import argparse
 import csv
+import os
 import random
 import statistics
 import subprocess
 import tempfile
 from pathlib import Path
 
-PROGRAM = Path(__file__).resolve().parent.parent / "target" / "release" / "edgepace"
+PROGRAM = Path(os.environ.get("EDGEPACE", Path(__file__).resolve().parent.parent / "target" / "release" / "edgepace"))
 SETS = ["cora", "citeseer", "pubmed", "photo"]
 SEEDS, BINS = 3, 15
 

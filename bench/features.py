@@ -19,6 +19,7 @@ import sys
 from pathlib import Path
 
 from accuracy import keep, kept_runs, notes
+from graphs import MAKERS, build
 
 ROOT = Path(__file__).resolve().parent.parent
 PROGRAM = Path(os.environ.get("EDGEPACE", ROOT / "target" / "release" / "edgepace"))
@@ -41,15 +42,18 @@ GRAPHS = {
     "computers": "computers",
     "pubmed": "pubmed",
     "cs": "cs",
+    **{name: name for name in MAKERS},
 }
-METHODS = {"vanilla": list(GRAPHS), "mlp": list(GRAPHS)}
+SMALL = ["texas", "wisconsin", "cornell", "cora", "citeseer", "synthetic-0.3", "synthetic-0.7", "chameleon", "actor", *MAKERS]
+METHODS = {"vanilla": list(GRAPHS), "mlp": list(GRAPHS), "rcl": SMALL}
 # The larger graphs are trained on with one seed.
 SEEDS = {"cs": 1}
 
 
-def train(graph: str, method: str, preparation: str, data: Path) -> list[float]:
+def train(graph: str, method: str, preparation: str, data: Path, made: Path) -> list[float]:
     """The validation score of each seed."""
-    words = ["train", GRAPHS[graph], "--method", method, "--set", f"features={preparation}"]
+    named = str(made / f"{graph}.graph") if graph in MAKERS else GRAPHS[graph]
+    words = ["train", named, "--method", method, "--set", f"features={preparation}"]
     words += ["--seeds", f"0..{SEEDS.get(graph, 3)}", "--threads", "1", "--json"]
     environment = {**os.environ, "EDGEPACE_DATA": str(data.resolve())}
     done = subprocess.run([str(PROGRAM), *words], env=environment, capture_output=True, text=True)
@@ -91,7 +95,9 @@ def main() -> int:
     parser.add_argument("--methods", nargs="+", default=list(METHODS), choices=list(METHODS))
     parser.add_argument("--preparations", nargs="+", default=PREPARATIONS, choices=PREPARATIONS)
     parser.add_argument("--again", action="store_true", help="run what is kept as well")
+    parser.add_argument("--graphs", type=Path, default=ROOT / "target" / "graphs", help="where bench/graphs.py has put its files, or is to")
     args = parser.parse_args()
+    build(args.data, args.graphs)
     kept = kept_runs(KEPT)
     for method in args.methods:
         for graph in (graph for graph in METHODS[method] if graph in args.only):
@@ -100,7 +106,7 @@ def main() -> int:
                 if preparation in found and not args.again:
                     continue
                 try:
-                    found[preparation] = train(graph, method, preparation, args.data)
+                    found[preparation] = train(graph, method, preparation, args.data, args.graphs)
                 except RuntimeError as error:
                     print(f"error: {error}", file=sys.stderr)
                     return 2

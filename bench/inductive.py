@@ -13,6 +13,7 @@ import array
 import ast
 import csv
 import io
+import os
 import random
 import statistics
 import struct
@@ -21,7 +22,7 @@ import tempfile
 import zipfile
 from pathlib import Path
 
-PROGRAM = Path(__file__).resolve().parent.parent / "target" / "release" / "edgepace"
+PROGRAM = Path(os.environ.get("EDGEPACE", Path(__file__).resolve().parent.parent / "target" / "release" / "edgepace"))
 SETS = ["pubmed", "photo"]
 SEEDS, NEW, TRAIN, VALIDATION = 3, 0.2, 0.6, 0.2
 TYPES = {"<f4": "f", "<i4": "i", "<u4": "I", "<i8": "q", "<u8": "Q"}
@@ -127,13 +128,15 @@ def main() -> None:
     parser.add_argument("--sets", nargs="+", default=SETS)
     parser.add_argument("--methods", nargs="+", default=["rcl", "vanilla"])
     parser.add_argument("--seeds", type=int, default=SEEDS)
+    parser.add_argument("--work", type=Path, help="keep the files in this new folder")
     arguments = parser.parse_args()
     print("| graph | method | with the new nodes from the beginning | as new nodes | difference |")
     print("| --- | --- | ---: | ---: | ---: |")
     with tempfile.TemporaryDirectory() as temporary:
-        work = Path(temporary)
+        work = arguments.work or Path(temporary)
+        work.mkdir(exist_ok=True)
         for name in arguments.sets:
-            run("data", "export", name, work / name, "--format", "csv")
+            run("data", "export", name, "--out", work / name)
             for method in arguments.methods:
                 scores = [measure(name, method, seed, work / name, work) for seed in range(arguments.seeds)]
                 both = [statistics.mean(of) for of in zip(*scores, strict=True)]

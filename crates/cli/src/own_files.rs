@@ -6,13 +6,20 @@ use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use edgepace_data::DataError;
 use edgepace_data::import::{
-    Columns, Dates, Encode, FeatureColumns, FeatureRows, Fill, Format, Import, Imported, OneHot, import,
+    ColumnReport, Columns, Dates, Encode, FeatureColumns, FeatureRows, Fill, Format, Import, Imported,
+    OneHot, Role, TableOf, import,
 };
+use edgepace_data::{Source, is_graph_file};
 use edgepace_graph::{Dataset, Threads};
+use edgepace_lab::DataSource;
 use indicatif::ProgressBar;
 
-use crate::dataset::bytes_style;
-use crate::messages;
+use crate::dataset::{bytes_style, source};
+use crate::messages::{self, with_help};
+use crate::table::shown;
+
+/// A column with more values than this is hardly the label.
+const MOST_CLASSES: usize = 100;
 
 /// Which files beside that of the edges, and what is where in them.
 #[derive(Args)]
@@ -57,7 +64,8 @@ pub(crate) struct OwnFiles {
     /// Further columns of numbers of the edges to keep
     #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
     edge_values: Vec<String>,
-    /// Column of the nodes: what edges call them [default: `id`, `node`, `node_id`, or the row's number from 0]
+    /// Column of the nodes: what edges call them [default: `id`, `node`, `node_id`, else the
+    /// one that they use, or the row's number from 0]
     #[arg(long, value_name = "COLUMN")]
     id: Option<String>,
     /// Column of the nodes: the class [default: `label`, `class`, `y`, `target` or `category`, the first of these]
@@ -219,7 +227,54 @@ fn quoted(value: &str) -> String {
     if value.chars().all(plain) { value.to_owned() } else { format!("'{value}'") }
 }
 
+/// Nothing can be learned without labels: which column may be meant.
+pub(crate) fn without_labels(threads: &Threads, data: &DataSource) -> anyhow::Error {
+    let (named, request) = match data {
+        DataSource::Files(request) => (request.edges.display().to_string(), Some((**request).clone())),
+        DataSource::Name(name) => (name.clone(), Some(Import::file(name))),
+    };
+    // What was read is read again for its columns: nothing else is left to do.
+    let imported = request.and_then(|request| import(threads, &request, &|_, _| {}).ok());
+    let columns = imported.map(|imported| imported.columns).unwrap_or_default();
+    let may_be = |column: &&ColumnReport| {
+        column.table == TableOf::Nodes
+            && matches!(column.role, Role::Feature | Role::Dropped)
+            && column.distinct.is_some_and(|distinct| (2..=MOST_CLASSES).contains(&distinct))
+    };
+    let may_be: Vec<String> =
+        columns.iter().filter(may_be).map(|column| format!("`{}`", shown(&column.name))).collect();
+    let help = match &may_be[..] {
+        [] => "name the column of the nodes that holds them by `--label …`".to_owned(),
+        some => format!("name the column that holds them by `--label …`; it may be {}", some.join(", ")),
+    };
+    with_help(anyhow::anyhow!("{} has no labels, so there is nothing to learn", shown(&named)), &help)
+}
+
 impl OwnFiles {
+    /// Whether anything of this is told.
+    fn are_told(&self) -> bool {
+        self.request(Path::new("")) != Import::file("")
+    }
+
+    /// What is to be read as one's own: the file of `--edges`, or the dataset where more is told about it. `None` where the
+    /// dataset says all itself.
+    ///
+    /// # Errors
+    /// More is told about a dataset that is no such file.
+    pub(crate) fn requested(&self, dataset: Option<&str>, edges: Option<&Path>) -> Result<Option<Import>> {
+        match (dataset, edges) {
+            (_, Some(edges)) => Ok(Some(self.request(edges))),
+            (Some(name), None) if self.are_told() => match source(name)? {
+                Source::File(path) if !is_graph_file(&path) => Ok(Some(self.request(&path))),
+                _ => bail!(
+                    "`{}` says itself what its columns are: flags as `--label` and `--nodes` are for tables of your own",
+                    shown(name)
+                ),
+            },
+            _ => Ok(None),
+        }
+    }
+
     /// What is to be read.
     pub(crate) fn request(&self, edges: &Path) -> Import {
         let features = match (&self.feature_columns, &self.feature_prefix) {

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, bail};
-use clap::Args;
+use clap::{ArgGroup, Args};
 use edgepace_data::{Noise, SplitRule, splits};
 use edgepace_graph::{Refusal, Threads};
 use edgepace_lab::{
@@ -29,8 +29,10 @@ pub(crate) const MOST_AT_ONCE: usize = 4096;
 
 /// What to run on what.
 #[derive(Args)]
+#[command(group(ArgGroup::new("edges").args(["dataset", "edges_file"]).multiple(true)))]
 pub(crate) struct RunArgs {
-    /// A name that `edgepace data list` shows, a generator as `synthetic:homophily=0.3`, or a graph file
+    /// A name that `edgepace data list` shows, a generator as `synthetic:homophily=0.3`, a graph file, or a file or folder of
+    /// your own
     #[arg(value_parser = DATASETS, hide_possible_values = true)]
     dataset: Option<String>,
     /// Noise to add, as `fake=1.0,delete=0.1,flip=0.05`; with `seed=N` the same for every run
@@ -84,8 +86,8 @@ pub(crate) struct RunArgs {
     #[command(flatten)]
     data_folder: DataFolder,
     /// Instead of a dataset: a file of edges of your own
-    #[arg(long, value_name = "FILE", help_heading = "Own files")]
-    edges: Option<PathBuf>,
+    #[arg(long = "edges", value_name = "FILE", help_heading = "Own files")]
+    edges_file: Option<PathBuf>,
     #[command(flatten)]
     own_files: OwnFiles,
 }
@@ -241,7 +243,7 @@ impl RunArgs {
             ("search", self.search),
             ("config", self.config.is_some()),
             ("dry-run", self.dry_run),
-            ("edges", self.edges.is_some()),
+            ("edges", self.edges_file.is_some()),
         ];
         if let Some((name, _)) = told.iter().find(|(_, told)| *told) {
             bail!("{} is a run that is over: `--{name}` can change nothing of it", folder.display());
@@ -333,9 +335,10 @@ impl RunArgs {
         let checked = self.config(file.as_ref())?;
         let mut plan = file.map(|file| file.plan).unwrap_or_default();
         plan.run = checked.asked().clone();
-        if self.dataset.is_some() || self.edges.is_some() {
-            plan.dataset.clone_from(&self.dataset);
-            plan.files = self.edges.as_ref().map(|edges| Box::new(self.own_files.request(edges)));
+        let (dataset, edges) = (self.dataset.as_deref(), self.edges_file.as_deref());
+        if dataset.is_some() || edges.is_some() {
+            plan.files = self.own_files.requested(dataset, edges)?.map(Box::new);
+            plan.dataset = self.dataset.clone().filter(|_| plan.files.is_none() || edges.is_some());
         }
         plan.noise = self.noise.or(plan.noise);
         plan.split = self.split.clone().or(plan.split);
@@ -356,6 +359,9 @@ impl RunArgs {
                 self.data_folder.load(&threads, first.as_deref().unwrap_or(name))?
             }
         };
+        if dataset.labels().width() == 0 {
+            return Err(own_files::without_labels(&threads, &plan.data));
+        }
         let (graph, name) = (dataset.graph(), dataset.name());
         messages::note(format_args!("{name}: {} nodes, {} directed edges", graph.nodes(), graph.edges()));
         if let (Some(rule), Some(&seed)) = (&plan.split, plan.seeds.first()) {

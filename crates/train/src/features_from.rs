@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use edgepace_graph::bytes::{array, total};
-use edgepace_graph::{DenseFeatures, Features, Graph, SparseFeatures};
+use edgepace_graph::{DenseFeatures, Features, SparseFeatures, WeightedGraph};
 use edgepace_nn::{Backbone, EdgeMatrix, Threads};
 use serde::{Deserialize, Serialize};
 
@@ -40,9 +40,9 @@ pub enum FeaturesFrom {
     Filled,
     /// A column for each node, 1 for itself. What is learned of a node is then what its neighbours learn from.
     Identity,
-    /// ln(1 + degree).
+    /// ln(1 + degree), the sum of the weights where edges have them.
     Degree,
-    /// The 64 leading eigenvectors of the adjacency, normalised by degrees, and ln(1 + degree).
+    /// The 64 leading eigenvectors of the adjacency with its weights, normalised by degrees, and ln(1 + degree).
     Spectral,
     /// One column of ones: all nodes are alike but for their neighbours' number.
     None,
@@ -157,10 +157,10 @@ impl FeaturesFrom {
     pub(crate) fn make(
         self,
         threads: &Threads,
-        graph: &Arc<Graph>,
+        graph: &WeightedGraph,
         given: &Arc<Features>,
     ) -> Result<Arc<Features>, TrainError> {
-        let nodes = graph.nodes();
+        let nodes = graph.graph().nodes();
         let dense = |columns, values| -> Result<Arc<Features>, TrainError> {
             Ok(Arc::new(DenseFeatures::new(nodes, columns, values)?.into()))
         };
@@ -209,8 +209,12 @@ impl fmt::Display for UsedFeatures {
     }
 }
 
-fn log_degrees(graph: &Graph) -> impl Iterator<Item = f32> {
-    graph.offsets().windows(2).map(|row| libm::log1p((row[1] - row[0]) as f64) as f32)
+fn log_degrees(graph: &WeightedGraph) -> impl Iterator<Item = f32> {
+    let degree = |row: &[usize]| match graph.weights() {
+        None => (row[1] - row[0]) as f64,
+        Some(weights) => weights[row[0]..row[1]].iter().map(|&weight| f64::from(weight)).sum(),
+    };
+    graph.graph().offsets().windows(2).map(move |row| libm::log1p(degree(row)) as f32)
 }
 
 fn eigenvectors(nodes: usize) -> usize {
@@ -229,21 +233,24 @@ struct Adjacency {
 }
 
 impl Adjacency {
-    fn new(threads: &Threads, graph: &Arc<Graph>) -> Result<Self, TrainError> {
+    fn new(threads: &Threads, weighted: &WeightedGraph) -> Result<Self, TrainError> {
+        let graph = weighted.graph();
         let nodes = graph.nodes();
-        let symmetric = graph.twins().is_some();
+        // Where the two directions of an edge weigh differently, half of either is one.
+        let symmetric = graph.twins().is_some() && !weighted.is_uneven();
+        let weight = |edge: usize| weighted.weights().map_or(1.0, |weights| f64::from(weights[edge]));
+        let ends = || graph.sources().iter().zip(graph.targets()).enumerate();
         let mut degrees = vec![0.0_f64; nodes];
-        for (source, target) in graph.sources().iter().zip(graph.targets()) {
-            degrees[*source as usize] += 0.5;
-            degrees[target as usize] += 0.5;
+        let mut all = 0.0;
+        for (edge, (source, target)) in ends() {
+            degrees[*source as usize] += 0.5 * weight(edge);
+            degrees[target as usize] += 0.5 * weight(edge);
+            all += weight(edge);
         }
-        let regular = graph.edges() as f64 / nodes.max(1) as f64;
-        let scale = |node: usize| (degrees[node] + regular).sqrt().recip();
-        let values: Vec<f32> = graph
-            .sources()
-            .iter()
-            .zip(graph.targets())
-            .map(|(&source, target)| (scale(source as usize) * scale(target as usize)) as f32)
+        let regular = all / nodes.max(1) as f64;
+        let scale = |node: u32| (degrees[node as usize] + regular).sqrt().recip();
+        let values: Vec<f32> = ends()
+            .map(|(edge, (&source, target))| (weight(edge) * (scale(source) * scale(target))) as f32)
             .collect();
         Ok(Self { edges: EdgeMatrix::new(threads, Arc::clone(graph), &values)?, symmetric })
     }
@@ -269,8 +276,8 @@ impl Operator for Adjacency {
 }
 
 /// The leading eigenvectors, each of mean square 1, and ln(1 + degree).
-fn spectral(threads: &Threads, graph: &Arc<Graph>) -> Result<DenseFeatures, TrainError> {
-    let nodes = graph.nodes();
+fn spectral(threads: &Threads, graph: &WeightedGraph) -> Result<DenseFeatures, TrainError> {
+    let nodes = graph.graph().nodes();
     let rank = eigenvectors(nodes);
     let svd = lanczos_svd(threads, &Adjacency::new(threads, graph)?, true, lanczos(nodes))?;
     let length = (nodes as f32).sqrt();
@@ -283,7 +290,11 @@ fn spectral(threads: &Threads, graph: &Arc<Graph>) -> Result<DenseFeatures, Trai
 }
 
 /// The given features with further columns for nodes that have none.
-fn filled(threads: &Threads, graph: &Arc<Graph>, given: &Arc<Features>) -> Result<Arc<Features>, TrainError> {
+fn filled(
+    threads: &Threads,
+    graph: &WeightedGraph,
+    given: &Arc<Features>,
+) -> Result<Arc<Features>, TrainError> {
     let (nodes, cols) = (given.rows(), given.cols());
     let mut offsets = Vec::with_capacity(nodes + 1);
     let (mut columns, mut values) = (Vec::new(), Vec::new());
@@ -332,6 +343,8 @@ fn filled(threads: &Threads, graph: &Arc<Graph>, given: &Arc<Features>) -> Resul
 
 #[cfg(test)]
 mod tests {
+    use edgepace_graph::Graph;
+
     use super::*;
 
     /// Two cliques of `size` nodes that one edge joins.
@@ -382,14 +395,14 @@ mod tests {
     fn nodes_without_features_get_columns_of_their_own_beside_those_of_the_others() {
         let graph = cliques(2);
         let given = Arc::new(Features::from(DenseFeatures::new(4, 1, vec![5.0, 0.0, 0.0, 7.0]).unwrap()));
-        let made = FeaturesFrom::Filled.make(&Threads::one(), &graph, &given).unwrap();
+        let made = FeaturesFrom::Filled.make(&Threads::one(), &graph.into(), &given).unwrap();
         let (offsets, values) = (vec![0, 1, 2, 3, 4], vec![5.0, 1.0, 1.0, 7.0]);
         assert_eq!(*made, SparseFeatures::new(4, 3, offsets, vec![0, 1, 2, 0], values).unwrap().into());
     }
 
     #[test]
     fn the_second_eigenvector_parts_two_cliques() {
-        let graph = cliques(20);
+        let graph = WeightedGraph::from(cliques(20));
         let made = FeaturesFrom::Spectral.make(&Threads::one(), &graph, &none(40)).unwrap();
         let Features::Dense(made) = &*made else { panic!("dense features") };
         assert_eq!(made.cols(), 41);
@@ -411,7 +424,7 @@ mod tests {
         }
         let one_way = Arc::new(Graph::from_edges(12, &sources, &targets).unwrap());
         let Features::Dense(made) =
-            &*FeaturesFrom::Spectral.make(&Threads::one(), &one_way, &none(12)).unwrap()
+            &*FeaturesFrom::Spectral.make(&Threads::one(), &one_way.into(), &none(12)).unwrap()
         else {
             panic!("dense features")
         };
@@ -420,9 +433,47 @@ mod tests {
         assert!(second[6..].iter().all(|x| x.signum() == -second[0].signum()));
     }
 
+    /// Every node of a ring of 40 knows the next ten on either side; edges between its halves weigh next to nothing. Without
+    /// the weights all cuts of a ring are alike.
+    #[test]
+    fn eigenvectors_and_degrees_follow_the_weights_of_edges() {
+        let ends = |step: u32| (0..40).map(move |node| (node, (node + step) % 40));
+        let (sources, targets): (Vec<u32>, Vec<u32>) = (1..=10).flat_map(ends).unzip();
+        let ring = Arc::new(Graph::undirected(40, &sources, &targets).unwrap());
+        // The cut is not where a ring without weights happens to be cut.
+        let half = |node: u32| (node + 7) % 40 < 20;
+        let weight = |(&a, b): (&u32, u32)| if half(a) == half(b) { 2.0 } else { 0.01 };
+        let weights: Vec<f32> = ring.sources().iter().zip(ring.targets()).map(weight).collect();
+        let weighted = WeightedGraph::new(Arc::clone(&ring), weights).unwrap();
+        let make = |graph: &WeightedGraph, from: FeaturesFrom| match &*from
+            .make(&Threads::one(), graph, &none(40))
+            .unwrap()
+        {
+            Features::Dense(made) => made.clone(),
+            Features::Sparse(_) => panic!("dense features"),
+        };
+        let made = make(&weighted, FeaturesFrom::Spectral);
+        let second: Vec<f32> = made.values().chunks_exact(41).map(|row| row[1]).collect();
+        let same = |node: usize| (second[node] > 0.0) == (second[20] > 0.0);
+        assert!((0..40).all(|node| same(node) == (half(node as u32) == half(20))), "{second:?}");
+        let degrees = make(&weighted, FeaturesFrom::Degree);
+        // Node 3 is in the middle of its half: ten neighbours on either side are in it but for one.
+        let inside = |node: u32| {
+            (1..=10)
+                .flat_map(|s| [(node + s) % 40, (node + 40 - s) % 40])
+                .filter(|&n| half(n) == half(node))
+                .count()
+        };
+        let expected = 2.0 * inside(3) as f64 + 0.01 * (20 - inside(3)) as f64;
+        assert!((f64::from(degrees.values()[3]) - libm::log1p(expected)).abs() < 1e-6);
+        let ones = WeightedGraph::new(Arc::clone(&ring), vec![1.0_f32; ring.edges()]).unwrap();
+        let plain = make(&ring.into(), FeaturesFrom::Spectral);
+        assert_eq!(make(&ones, FeaturesFrom::Spectral), plain, "weights of 1 are none");
+    }
+
     #[test]
     fn sizes_are_known_before_anything_is_made() {
-        let graph = cliques(20);
+        let graph = WeightedGraph::from(cliques(20));
         let given = |empty: usize| -> Arc<Features> {
             let values = (0..80).map(|i| if i < 2 * empty { 0.0 } else { i as f32 - 3.0 }).collect();
             Arc::new(DenseFeatures::new(40, 2, values).unwrap().into())

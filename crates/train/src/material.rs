@@ -208,7 +208,7 @@ impl Material {
             return Ok(Arc::clone(features));
         }
         *kept = None;
-        let made = from.make(threads, self.graph(), &self.features)?;
+        let made = from.make(threads, &self.graph, &self.features)?;
         let features = step.apply(&made)?;
         if !Arc::ptr_eq(&features, &self.features) {
             self.features.release_memory();

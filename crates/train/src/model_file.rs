@@ -116,7 +116,8 @@ impl Finished {
             return tensor_file::write(path, &KIND, &header, vec![logits]);
         }
         let threads = Threads::new(1)?;
-        let made = record.config.features_from.make(&threads, dataset.graph(), dataset.features())?;
+        let made =
+            record.config.features_from.make(&threads, &dataset.weighted_graph()?, dataset.features())?;
         let fitted = record.config.features.fit(&made);
         let mut model = model(dataset, fitted.apply(&made)?, &record.config, record.result.seed)?;
         model.set_parameter_values(&snapshot.parameters)?;
@@ -218,7 +219,7 @@ impl SavedModel {
     /// Features of another number of columns than in training.
     pub fn features(
         &self,
-        graph: &Arc<Graph>,
+        graph: &WeightedGraph,
         given: &Arc<Features>,
         threads: &Threads,
     ) -> Result<Arc<Features>, TrainError> {
@@ -258,7 +259,7 @@ impl SavedModel {
         threads: &Threads,
     ) -> Result<Model<f32>, TrainError> {
         let ModelHeader { config, outputs, seed, mean_log_degree, .. } = &self.header;
-        let features = self.features(graph.graph(), features, threads)?;
+        let features = self.features(&graph, features, threads)?;
         let shape = ModelConfig { mean_log_degree: Some(*mean_log_degree), ..config.model() };
         let mut model = Model::new(graph, features, *outputs, shape, *seed, threads)?;
         let shapes: Vec<(String, [usize; 2])> =

@@ -57,22 +57,29 @@ impl SavedModel {
 }
 
 /// What the logits of all nodes, nodes × outputs, say by one or several models of the same outputs: for each node the
-/// probability of each class, or of each label. Of several models it is the geometric mean, made to add up: averaged
-/// probabilities would be less sure than right, because models that are each as sure as they are right are right more often
-/// together.
+/// probability of each class, or of each label. Of several models it is the mean: of the means that
+/// `bench/calibration_choice.py` compares on validation nodes, the one of least calibration error that needs no labels.
 ///
 /// Calibrated ones are as sure as the models were right on their validation nodes; without such there is no difference.
 pub fn probabilities(models: &[(&SavedModel, Vec<f32>)], calibrate: bool) -> Vec<f64> {
     let Some((first, logits)) = models.first() else { return Vec::new() };
-    let mut sums = vec![0.0; logits.len()];
+    let (many, outputs) = (first.header().many_labels, first.header().outputs.max(1));
+    let mut means = vec![0.0; logits.len()];
+    let mut scaled = Vec::with_capacity(outputs);
     for (model, logits) in models {
-        let by = model.header().temperature.filter(|_| calibrate).unwrap_or(1.0) * models.len() as f64;
-        sums.iter_mut().zip(logits).for_each(|(sum, &logit)| *sum += f64::from(logit) / by);
+        let by = model.header().temperature.filter(|_| calibrate).unwrap_or(1.0);
+        for (means, logits) in means.chunks_exact_mut(outputs).zip(logits.chunks_exact(outputs)) {
+            scaled.clear();
+            scaled.extend(logits.iter().map(|&logit| f64::from(logit) / by));
+            let add = |(mean, p): (&mut f64, f64)| *mean += p / models.len() as f64;
+            if many {
+                means.iter_mut().zip(scaled.iter().map(|&logit| sigmoid(logit))).for_each(add);
+            } else {
+                means.iter_mut().zip(softmax(&scaled)).for_each(add);
+            }
+        }
     }
-    if first.header().many_labels {
-        return sums.into_iter().map(sigmoid).collect();
-    }
-    sums.chunks_exact(first.header().outputs.max(1)).flat_map(softmax).collect()
+    means
 }
 
 /// Refuses features that are not those of the training, in the same order.

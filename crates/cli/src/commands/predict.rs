@@ -8,7 +8,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
-use clap::Args as ClapArgs;
+use clap::{ArgGroup, Args as ClapArgs};
+use edgepace_data::native::check_unchanged;
 use edgepace_graph::Labels;
 use edgepace_train::{SavedModel, TableFormat, write_table, write_table_to};
 use serde::Serialize;
@@ -27,7 +28,7 @@ use edgepace_lab::Seeds;
 /// Say the class of every node with a trained model: of the training graph, of new nodes, or of another graph.
 ///
 /// RUN is a folder that `edgepace train --out` wrote, the folder of one of its seeds, or a model file. Where a run has
-/// several seeds, they answer together: the geometric mean of their probabilities.
+/// several seeds, they answer together: the mean of their probabilities.
 ///
 /// Without a DATASET the nodes are those of the training graph: a model knows where its data came from, own files included.
 /// Noise that the run added is added again, and edges weigh what they weighed in training.
@@ -40,8 +41,8 @@ use edgepace_lab::Seeds;
 /// (train, val or test), where the nodes are those of the training. `--proba` adds one column per class, p_CLASS. Where nodes
 /// have many labels there are the columns p_LABEL alone.
 ///
-/// Probabilities are calibrated: logits are divided by the temperature that makes the run's validation nodes most probable, so
-/// that of predictions with 0.9 about nine in ten are right. `--raw` leaves that out.
+/// Probabilities are calibrated: logits are divided by the temperature at which the run's validation nodes are as sure as they are
+/// right, so that of predictions with 0.9 about nine in ten are right. `--raw` leaves that out.
 #[derive(ClapArgs)]
 #[command(after_help = "Examples:
   edgepace train cora --seeds 0..3 --out run
@@ -50,11 +51,12 @@ use edgepace_lab::Seeds;
   edgepace predict run/seed-0 --json
   edgepace predict run new.graph -o new.csv           another graph
   edgepace predict run --edges e.csv --nodes n.csv    own files, as CSV to the terminal")]
+#[command(group(ArgGroup::new("edges").args(["dataset", "edges_file"]).multiple(true)))]
 #[allow(clippy::struct_excessive_bools, reason = "flags that do not exclude each other")]
 pub(crate) struct Args {
     /// A folder of `edgepace train --out`, the folder of a seed, or a model file
     run: PathBuf,
-    /// Other data than the run's own: a name, a generator or a graph file
+    /// Other data than the run's own: a name, a generator, a graph file, or a file or folder of your own
     dataset: Option<String>,
     /// The table to write: csv, parquet, json or jsonl by its name [default: CSV to standard output]
     #[arg(short, long, value_name = "FILE")]
@@ -80,8 +82,8 @@ pub(crate) struct Args {
     #[command(flatten)]
     data_folder: DataFolder,
     /// Instead of a dataset: a file of edges of your own
-    #[arg(long, value_name = "FILE", help_heading = "Own files")]
-    edges: Option<PathBuf>,
+    #[arg(long = "edges", value_name = "FILE", help_heading = "Own files")]
+    edges_file: Option<PathBuf>,
     #[command(flatten)]
     own_files: OwnFiles,
 }
@@ -126,6 +128,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         );
     }
     let predicted = Predictions::new(&threads, &models, &ground, args)?;
+    // What was read of a graph that changed meanwhile is nothing that anyone asked for.
+    check_unchanged()?;
     if let (Some(file), Some(format)) = (&args.output, format) {
         write_table(file, format, predicted.pieces(args.proba).map(Ok))?;
     }

@@ -198,6 +198,35 @@ fn graphml_of_networkx_says_what_its_keys_became() {
     assert_eq!(checksum("club.graph"), checksum("csv.graph"), "the same as from tables");
 }
 
+/// A file of one's own is a dataset wherever one is named, and its columns can be named beside it.
+#[test]
+fn a_file_of_ones_own_is_trained_on_without_an_import() {
+    let node = |node: usize| {
+        let club = if node % 2 == 0 { "red" } else { "blue" };
+        format!(r#"<node id="n{node}"><data key="c">{club}</data><data key="x">{}.5</data></node>"#, node % 7)
+    };
+    let edge = |node: usize| format!(r#"<edge source="n{node}" target="n{}" />"#, (node + 2) % 40);
+    let (nodes, edges): (String, String) = ((0..40).map(node).collect(), (0..40).map(edge).collect());
+    let keys = r#"<key id="c" for="node" attr.name="club" attr.type="string" /><key id="x" for="node" attr.name="age" attr.type="double" />"#;
+    let graph = format!(r#"<graphml>{keys}<graph edgedefault="undirected">{nodes}{edges}</graph></graphml>"#);
+    let folder = folder(&[("club.graphml", &graph)]);
+    let run = |line: &str| edgepace_in(folder.path(), line.split(' '));
+    let refused = run("train club.graphml --epochs 5");
+    assert_eq!(refused.code, Some(2), "{}", refused.stderr);
+    assert!(
+        refused.stderr.contains("no labels") && refused.stderr.contains("`--label …`; it may be `club`"),
+        "{}",
+        refused.stderr
+    );
+    let trained = run("train club.graphml --label club --epochs 5 --out run");
+    assert_eq!(trained.code, Some(0), "{}", trained.stderr);
+    let (own, named) = (run("predict run"), run("predict run club.graphml --label club"));
+    assert_eq!((own.code, &own.stdout), (Some(0), &named.stdout), "{}", named.stderr);
+    let known = run("train cora --label club");
+    assert_eq!(known.code, Some(2), "{}", known.stderr);
+    assert!(known.stderr.contains("`cora` says itself"), "{}", known.stderr);
+}
+
 #[test]
 fn what_names_hold_does_not_reach_the_terminal_raw() {
     let folder = folder(&[
@@ -220,7 +249,7 @@ fn every_mistake_is_answered_with_what_to_do() {
     let folder = folder(&[
         ("e.csv", "source,target\np1,p2\np2,p3\n"),
         ("ids.csv", "id,asin,label,x\n1,p1,a,5\n2,p2,b,6\n3,p3,a,7\n"),
-        ("no-id.csv", "asin,label,x\np1,a,5\np2,b,6\np3,a,7\n"),
+        ("no-id.csv", "asin,sku,label,x\np1,p1,a,5\np2,p2,b,6\np3,p3,a,7\n"),
         ("n.csv", "id,label,colour,x\np1,a,red,5\np2,b,blue,6\np3,a,red,7\n"),
         ("buys.csv", "day,buyer,seller,price\n1,p1,p2,3\n2,p2,p3,4\n"),
         ("wrong-ends.csv", "source,target,buyer,seller\n7,8,p1,p2\n8,9,p2,p3\n"),

@@ -9,6 +9,7 @@
 //!
 //! Everything is computed in `f64` and rounded to `f32` once, whatever format the table is of.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 use edgepace_graph::{DenseFeatures, Features, SparseFeatures, Threads};
@@ -303,7 +304,7 @@ impl Decider<'_> {
             }
             Kind::Date => {
                 let as_ = self.encode.dates;
-                let parts = date_parts(as_, &self.numbers(column)?);
+                let parts = date_parts(as_, self.numbers(column)?);
                 let fill = parts.iter().map(|values| filled(values)).collect();
                 let note = match as_ {
                     Dates::Days => "days since 1970-01-01",
@@ -360,7 +361,7 @@ impl Decider<'_> {
         Ok(Decision::Use { way: Way::OneHot { values }, indicator, note })
     }
 
-    fn numbers(&self, column: usize) -> Result<Vec<f64>, DataError> {
+    fn numbers(&self, column: usize) -> Result<Cow<'_, [f64]>, DataError> {
         let table = self.table;
         table.columns[column].cells.numbers(table.rows, self.markers).map_err(|(row, text)| {
             format_error(&table.file, table.place(row, column), "a number", excerpt(text.as_bytes()))
@@ -448,20 +449,37 @@ fn looks_like_an_id(name: &str, profile: &Profile, rows: usize) -> Option<String
 }
 
 /// The numbers that dates become, NaN where they are missing.
-fn date_parts(as_: Dates, days: &[f64]) -> Vec<Vec<f64>> {
-    let map =
-        |value: fn(f64) -> f64| days.iter().map(|&day| if day.is_nan() { day } else { value(day) }).collect();
+fn date_parts(as_: Dates, days: Cow<'_, [f64]>) -> Vec<Cow<'_, [f64]>> {
     match as_ {
         Dates::Drop => Vec::new(),
-        Dates::Days => vec![days.to_vec()],
-        Dates::Year => vec![map(dates::year)],
-        Dates::Cyclic => vec![
-            map(|day| dates::cycles(day)[0]),
-            map(|day| dates::cycles(day)[1]),
-            map(|day| dates::cycles(day)[2]),
-            map(|day| dates::cycles(day)[3]),
-        ],
+        Dates::Days => vec![days],
+        Dates::Year => vec![of_days(&days, dates::year).into()],
+        Dates::Cyclic => {
+            let cycles = of_days(&days, dates::cycles);
+            (0..4).map(|part| cycles.iter().map(|cycles| cycles[part]).collect()).collect()
+        }
     }
+}
+
+/// A function of days for each of them. Most are whole days of a few years, and what becomes of these is computed once.
+fn of_days<T: Copy>(days: &[f64], value: fn(f64) -> T) -> Vec<T> {
+    const MOST: f64 = 65536.0;
+    let known = days.iter().filter(|day| !day.is_nan());
+    let (low, high) =
+        known.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &day| (low.min(day), high.max(day)));
+    let low = low.floor();
+    // Without a date the span is negative.
+    let span = (high - low).clamp(-1.0, MOST);
+    if span == MOST || (days.len() as f64) < span {
+        return days.iter().map(|&day| value(day)).collect();
+    }
+    let table: Vec<T> = (0..=span as i64).map(|day| value(low + day as f64)).collect();
+    let of = |&day: &f64| {
+        let at = day - low;
+        // What is missing is no whole number either.
+        if at.fract() == 0.0 { table[at as usize] } else { value(day) }
+    };
+    days.iter().map(of).collect()
 }
 
 /// Some columns of the features, row by row of the table.
@@ -576,7 +594,9 @@ fn pieces(
         None => return Ok(Vec::new()),
         Some(Way::OneHot { values }) => {
             let codes = cells.codes(table.rows, markers, values);
-            missing.extend(codes.iter().map(|&code| code == NO_CODE));
+            if encoded.indicator {
+                missing.extend(codes.iter().map(|&code| code == NO_CODE));
+            }
             vec![Piece::OneHot(codes, values.len())]
         }
         Some(way) => {
@@ -594,9 +614,11 @@ fn pieces(
                 Ok(_) => return wrong(0, expected, format!("a column of kind {}", kind.as_str())),
                 Err((row, text)) => return wrong(row, expected, excerpt(text.as_bytes())),
             };
-            missing.extend(numbers.iter().map(|value| value.is_nan()));
+            if encoded.indicator {
+                missing.extend(numbers.iter().map(|value| value.is_nan()));
+            }
             let (parts, fills) = match way {
-                Way::Date { as_, fill } => (date_parts(*as_, &numbers), fill.clone()),
+                Way::Date { as_, fill } => (date_parts(*as_, numbers), fill.clone()),
                 Way::Number { fill } | Way::Boolean { fill } => (vec![numbers], vec![*fill]),
                 Way::OneHot { .. } => (Vec::new(), Vec::new()),
             };

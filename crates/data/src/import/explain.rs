@@ -27,15 +27,38 @@ pub(super) fn head_of_edges(format: Format, request: &Import, rows: usize) -> Op
     }
 }
 
-/// Takes the names of nodes for their ids where there are no others and the edges use them.
-pub(super) fn adopt_names(table: &Table, roles: &mut Roles, format: Format, request: &Import) {
-    let Some(column) = roles.of.iter().position(|role| *role == Given::Name) else { return };
+/// Where no column is called an id, takes the one that the edges use: the names of nodes, or else the only column without a
+/// gap or a repeat that has all ends of the first edges. Not where numbers of rows would do as well.
+pub(super) fn adopt_ids(table: &Table, roles: &mut Roles, format: Format, request: &Import) {
     if roles.of.contains(&Given::Id) {
         return;
     }
     let Some(head) = head_of_edges(format, request, LOOKED_AT) else { return };
     let ends = ends(&head);
-    if !ends.is_empty() && share(&ends, &texts(table, column)) >= FITS {
+    if ends.is_empty() {
+        return;
+    }
+    let name = roles.of.iter().position(|role| *role == Given::Name);
+    if let Some(column) = name.filter(|&column| share(&ends, &texts(table, column)) >= FITS) {
+        roles.of[column] = Given::Id;
+        return;
+    }
+    let is_row = |end: &&str| end.parse::<usize>().is_ok_and(|row| row < table.rows);
+    if ends.iter().any(is_row) {
+        return;
+    }
+    let names_all = |column: &usize| {
+        // Most columns have not even the first.
+        let mut has_first = false;
+        table.columns[*column].cells.for_each(Markers(&[]), |_, cell| has_first |= cell.text() == ends[0]);
+        if !has_first {
+            return false;
+        }
+        let texts = texts(table, *column);
+        texts.len() == table.rows && ends.iter().all(|end| texts.contains(*end))
+    };
+    let free = (0..roles.of.len()).filter(|&column| roles.of[column] == Given::Perhaps);
+    if let [column] = free.filter(names_all).collect::<Vec<_>>()[..] {
         roles.of[column] = Given::Id;
     }
 }

@@ -92,6 +92,7 @@ pub(crate) fn parse_number(id: &[u8]) -> Option<u32> {
 ///
 /// A hash table of 8 bytes per slot beside the names themselves. The hash is keyed at random, so that no file can be made
 /// to collide; the numbers do not depend on it.
+#[derive(Clone)]
 pub(crate) struct Named {
     bytes: Vec<u8>,
     /// Name `i` is `bytes[offsets[i]..offsets[i + 1]]`.

@@ -27,7 +27,6 @@ pub(super) fn join(threads: &Threads, parts: Parts, request: &Import) -> Result<
     let Parts { edges, values, nodes, directed, columns: edge_reports } = parts;
     let directed = request.directed.or(directed).unwrap_or(false);
     let count = edges.ids.nodes();
-    check_weights(&request.edges, edges.weights.as_deref())?;
     let weights = edges.weights.map(|weights| (Dataset::WEIGHT.to_owned(), weights));
     let columns: EdgeValues = weights.into_iter().chain(values).collect();
     let (graph, columns) =
@@ -101,19 +100,6 @@ fn described(dataset: Dataset, request: &Import) -> Result<Dataset, DataError> {
         Some(text) => dataset.with_encoding(&text[..]),
         None => dataset,
     })
-}
-
-/// Weights of formats whose readers take any number.
-fn check_weights(file: &Path, weights: Option<&[f32]>) -> Result<(), DataError> {
-    let bad = |weight: &f32| !(weight.is_finite() && *weight >= 0.0);
-    match weights.and_then(|weights| weights.iter().position(bad).map(|at| (at, weights[at]))) {
-        None => Ok(()),
-        Some((at, weight)) => {
-            let place = Place::Entry(Dataset::WEIGHT.to_owned(), at as u64);
-            Err(format_error(file, place, "a finite number that is at least 0", weight.to_string())
-                .with_help("correct it, or remove the edge"))
-        }
-    }
 }
 
 /// Which row of a file of features is which node's.
@@ -231,7 +217,6 @@ pub(super) fn with_arrays(
     dataset: Dataset,
     request: &Import,
 ) -> Result<Imported, DataError> {
-    check_weights(&request.edges, dataset.edge_column(Dataset::WEIGHT))?;
     let Some(file) = &request.nodes else { return whole(dataset, request) };
     let table = read_table(threads, file, request)?;
     let mut roles = roles(&table, request)?;

@@ -159,8 +159,8 @@ pub struct Columns {
     pub weight: Option<String>,
     /// Edges: further columns of numbers to keep, as edge columns of the same names.
     pub edge_values: Vec<String>,
-    /// Nodes: what edges call the node; `id`, `node`, `node_id` or `vertex` in any spelling, the name if edges use that, or
-    /// else the number of the row from 0.
+    /// Nodes: what edges call the node; `id`, `node`, `node_id` or `vertex` in any spelling, else the name or another column
+    /// without a repeat if edges use that, or else the number of the row from 0.
     pub id: Option<String>,
     /// Nodes: the name to show; `name`, or the id when that is not a plain count from 0.
     pub node_name: Option<String>,
@@ -328,7 +328,7 @@ pub fn import(threads: &Threads, request: &Import, progress: Progress<'_>) -> Re
         Some(file) => {
             let table = read_table(threads, file, request)?;
             let mut roles = roles(&table, request)?;
-            explain::adopt_names(&table, &mut roles, format, request);
+            explain::adopt_ids(&table, &mut roles, format, request);
             Some(nodes::nodes(threads, &table, roles, request, None)?)
         }
         None => None,
@@ -343,7 +343,7 @@ fn explain_edges(threads: &Threads, error: DataError, format: Format, request: &
     let table = request.nodes.as_ref().and_then(|file| read_table(threads, file, request).ok());
     let roles = table.as_ref().and_then(|table| {
         let mut roles = roles(table, request).ok()?;
-        explain::adopt_names(table, &mut roles, format, request);
+        explain::adopt_ids(table, &mut roles, format, request);
         Some(roles)
     });
     explain::unknown_node(error, table.as_ref(), roles.as_ref(), format, request)

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use edgepace_graph::{Classes, Features, Labels, ManyLabels, Names, Split, Threads, UNLABELLED};
 
-use super::column::{Cell, Markers, Profile, Table};
+use super::column::{Cell, Markers, NO_CODE, Profile, Table};
 use super::encode::{Decider, Decision, EncodedColumn, Encoding, OneHot, features, is_category, limit_sum};
 use super::ids::{Ids, Named, parse_number};
 use super::join::{no_row, rows_by_name};
@@ -93,7 +93,14 @@ pub(crate) fn nodes(
     let place = Placed { node_of: node_of.as_deref() };
     let (labels, class_names) = reader.labels(&roles, &profiles, place, request)?;
     let splits = reader.splits(&roles, place)?;
-    let names = roles.of.iter().position(|role| *role == Given::Name).map(|column| {
+    // Ids that are names themselves are what nodes are shown as: that is how files call them.
+    let called = roles.of.iter().position(|role| *role == Given::Name);
+    if let Some(column) = called.filter(|_| ids.is_named()) {
+        let id = roles.of.iter().position(|role| *role == Given::Id);
+        let id = id.map_or("the id", |id| &table.columns[id].name);
+        roles.of[column] = Given::Out(format!("nodes are shown by their ids, `{id}`"));
+    }
+    let names = called.filter(|_| !ids.is_named()).map(|column| {
         let texts = table.columns[column].cells.raw_texts(table.rows);
         match &row_of {
             Some(rows) => Names::new(rows.iter().map(|&row| &texts[row as usize])),
@@ -175,9 +182,15 @@ impl Reader<'_> {
             return Ok((Ids::Numbers { nodes: rows }, None, Order::Rows));
         };
         let expected = "an id that no other node has";
+        let cells = &self.table.columns[column].cells;
+        if let Some(named) =
+            cells.all_different().filter(|named| named.iter().any(|id| parse_number(id).is_none()))
+        {
+            return Ok((Ids::Named(named.clone()), None, Order::Rows));
+        }
         let mut named = Named::default();
         let mut numbers: Option<Vec<u32>> = Some(Vec::new());
-        self.table.columns[column].cells.each(Markers(&[]), |row, cell| {
+        cells.each(Markers(&[]), |row, cell| {
             let missing = named.len();
             if missing != row {
                 return Err(self.wrong(missing, column, expected, "nothing"));
@@ -299,12 +312,11 @@ impl Reader<'_> {
             let labels = ManyLabels::new(rows, many.len(), values).map_err(wrong)?;
             (Some(Labels::from(labels)), Some(Names::new(names)))
         } else if let Some(column) = roles.of.iter().position(|role| *role == Given::Label) {
-            let mut values = Named::default();
+            let (values, class_of) = self.table.columns[column].cells.texts(rows, self.markers);
             let mut of = vec![UNLABELLED; rows];
-            self.table.columns[column].cells.for_each(self.markers, |row, cell| {
-                let class = values.intern(cell.text().as_bytes()).unwrap_or(UNLABELLED);
+            for (row, &class) in class_of.iter().enumerate().filter(|(_, class)| **class != NO_CODE) {
                 of[place.node(row)] = class;
-            });
+            }
             if let Some(encoding) = &request.encoding {
                 let known = encoding.classes.as_deref().unwrap_or_default();
                 return self.known_classes(column, &values, of, known);
@@ -332,7 +344,7 @@ impl Reader<'_> {
         let numbers =
             numbers.map_err(|(row, text)| self.wrong(row, column, "0 or 1", excerpt(text.as_bytes())))?;
         let mut values = Vec::with_capacity(numbers.len());
-        for (row, value) in numbers.into_iter().enumerate() {
+        for (row, &value) in numbers.iter().enumerate() {
             if value != 0.0 && value != 1.0 {
                 let found = if value.is_nan() { "nothing".to_owned() } else { format!("`{value}`") };
                 return Err(self.wrong(row, column, "0 or 1", found));

@@ -493,11 +493,54 @@ struct Gathered {
     meaning: Meaning,
     rows: usize,
     cells: Cells,
+    recent: Recent,
+}
+
+/// Short texts that were met last, with their codes: categories are found here, without a search.
+#[derive(Default)]
+struct Recent {
+    /// By a hash of the text; empty until the first.
+    slots: Vec<(ShortText, u32)>,
+}
+
+/// A text of 1 to 16 bytes: its length, its first 8 bytes and its last 8, which tell it from all others.
+type ShortText = (u8, u64, u64);
+
+impl Recent {
+    const SLOTS: usize = 256;
+
+    /// The code of a text, asked for where it is not known.
+    fn code(&mut self, text: &[u8], ask: impl FnOnce() -> Result<u32, String>) -> Result<u32, String> {
+        let Some(short) = short(text) else { return ask() };
+        if self.slots.is_empty() {
+            self.slots = vec![((0, 0, 0), NO_CODE); Self::SLOTS];
+        }
+        let mixed =
+            (short.1 ^ short.2.rotate_left(23) ^ u64::from(short.0)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let slot = &mut self.slots[(mixed >> 56) as usize];
+        if slot.0 != short {
+            *slot = (short, ask()?);
+        }
+        Ok(slot.1)
+    }
+}
+
+fn short(text: &[u8]) -> Option<ShortText> {
+    let number = |bytes: &[u8]| {
+        let mut eight = [0; 8];
+        eight[..bytes.len()].copy_from_slice(bytes);
+        u64::from_le_bytes(eight)
+    };
+    match text.len() {
+        length @ 1..=8 => Some((length as u8, number(text), 0)),
+        length @ 9..=16 => Some((length as u8, number(&text[..8]), number(&text[8..]))),
+        _ => None,
+    }
 }
 
 impl Gathered {
     fn new(meaning: Meaning, rows: usize) -> Gathered {
-        Gathered { meaning, rows, cells: Cells::Number(Vec::new()) }
+        Gathered { meaning, rows, cells: Cells::Number(Vec::new()), recent: Recent::default() }
     }
 
     fn add(&mut self, batch: &Batch) -> Result<(), String> {
@@ -532,27 +575,22 @@ impl Gathered {
                     self.numbers(rows, |at| big_endian(values[at].data()) * unit);
                     return Ok(());
                 }
+                let mut recent = std::mem::take(&mut self.recent);
                 let (distinct, of) = self.texts();
-                let mut last: Option<(&[u8], u32)> = None;
                 for row in rows {
                     let Some(at) = row else {
                         of.push(NO_CODE);
                         continue;
                     };
                     let text = values[*at as usize].data();
-                    // Sorted columns repeat themselves.
-                    let code = match last {
-                        Some((before, code)) if before == text => code,
-                        _ => {
-                            if std::str::from_utf8(text).is_err() {
-                                return Err("text that is not in UTF-8".to_owned());
-                            }
-                            distinct.intern(text).ok_or("too many different texts")?
+                    of.push(recent.code(text, || {
+                        if std::str::from_utf8(text).is_err() {
+                            return Err("text that is not in UTF-8".to_owned());
                         }
-                    };
-                    last = Some((text, code));
-                    of.push(code);
+                        distinct.intern(text).ok_or_else(|| "too many different texts".to_owned())
+                    })?);
                 }
+                self.recent = recent;
             }
         }
         Ok(())

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use edgepace_graph::nearest;
+
 use super::encode::Encoding;
 use super::report::Role;
 use super::{Columns, FeatureColumns};
@@ -20,6 +22,8 @@ const NAME_NAMES: [&str; 3] = ["name", "nodename", "title"];
 const MASK_NAMES: [&[&str]; 3] = [&["trainmask"], &["valmask", "validmask", "validationmask"], &["testmask"]];
 /// Columns that a message lists, at most.
 const LISTED: usize = 12;
+/// Letters of a name that may have been meant, at most.
+const LONGEST: usize = 64;
 
 /// What a column is to be.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -72,20 +76,15 @@ pub(crate) fn no_such_column(file: &Path, header: &[&str], what: &str, name: &st
         if header.len() > LISTED { format!(" and {} more", header.len() - LISTED) } else { String::new() };
     let found = format!("{}{more}", some.join(", "));
     let error = format_error(file, Place::Whole, format!("a column `{name}` ({what})"), found);
-    match nearest(name, header.iter().copied()) {
+    match meant(name, header.iter().copied()) {
         Some(meant) => error.with_help(format!("did you mean `{meant}`?")),
         None => error,
     }
 }
 
-/// The name most like `name`, if one is like it.
-pub(crate) fn nearest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let name = name.to_lowercase();
-    let away = |own: &&str| strsim::osa_distance(&name, &own.to_lowercase());
-    let nearest = names.filter(|own| own.len() <= 64).min_by_key(away)?;
-    let near = away(&nearest) <= name.chars().count() / 3;
-    let within = !nearest.is_empty() && name.len() >= 3 && nearest.to_lowercase().contains(&name);
-    (near || within).then_some(nearest)
+/// The column that may have been meant. Names of any length are no reason to compare them all.
+pub(crate) fn meant<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    nearest(name, names.filter(|own| own.len() <= LONGEST))
 }
 
 impl Roles {
@@ -167,7 +166,7 @@ impl Roles {
                     let place = Place::Part((*name).to_owned());
                     let expected = "only columns that the first table had";
                     let error = format_error(file, place, expected, "one that it did not have");
-                    let meant = nearest(name, known.into_iter().filter(|own| !header.contains(own)));
+                    let meant = meant(name, known.into_iter().filter(|own| !header.contains(own)));
                     return Err(error.with_help(match meant {
                         Some(meant) => format!("is it `{meant}`? Rename it, or set `drop={name}`"),
                         None => format!("remove it, or set `drop={name}`"),
@@ -242,7 +241,7 @@ mod tests {
             error.to_string(),
             "n.csv: expected a column `color` (the label), found `asin`, `price`, `colour`: did you mean `colour`?"
         );
-        assert_eq!(nearest("xyz", ["asin", "price"].into_iter()), None);
+        assert_eq!(meant("xyz", ["asin", "price"].into_iter()), None);
         assert_eq!(find(Path::new("n.csv"), &["Price"], "the label", "price").unwrap(), 0);
     }
 }

@@ -317,7 +317,7 @@ fn a_forgotten_setting_is_named_with_the_column_that_fits() {
     let nodes = "id,asin,x\n1,p,1\n2,q,2\n3,r,3\n";
     let forgotten_id = error("source,target\np,q\nq,r\n", nodes);
     assert!(forgotten_id.contains("column `id`") && forgotten_id.contains("`id=asin`"), "{forgotten_id}");
-    let no_id = error("source,target\np,q\nq,r\n", "asin,x\np,1\nq,2\nr,3\n");
+    let no_id = error("source,target\np,q\nq,r\n", "asin,sku,x\np,p,1\nq,q,2\nr,r,3\n");
     assert!(no_id.contains("numbers of the rows") && no_id.contains("`id=asin`"), "{no_id}");
     let nodes = "id,x\np,1\nq,2\nr,3\n";
     let other_ends = error("source,target,buyer,seller\n1,2,p,q\n1,2,q,r\n", nodes);
@@ -336,6 +336,32 @@ fn a_forgotten_setting_is_named_with_the_column_that_fits() {
         run(&request).unwrap_err().to_string()
     };
     assert!(typo.contains("`id`, `label`, `x`") && typo.ends_with("did you mean `label`?"), "{typo}");
+}
+
+#[test]
+fn the_only_column_that_edges_can_mean_is_the_id() {
+    let folder = tempfile::tempdir().unwrap();
+    let edges = "source,target\np,q\nq,r\n";
+    let imported = run(&written(folder.path(), edges, "price,asin\n1,p\n2,q\n3,r\n")).unwrap();
+    assert_eq!(column(&imported, "asin").role, Role::Id);
+    assert_eq!(imported.dataset.node_names().unwrap().get(2), "r");
+    // A column that repeats itself names no nodes, and one that lacks an end not these.
+    for nodes in ["asin,x\np,1\nq,2\nq,3\n", "asin,x\np,1\nq,2\ns,3\n"] {
+        assert!(run(&written(folder.path(), edges, nodes)).is_err(), "{nodes}");
+    }
+    // Numbers below the number of rows are rows, whatever else has such numbers.
+    let rows = run(&written(folder.path(), "0,1\n1,2\n", "rank,x\n2,1.5\n1,2.5\n0,3.5\n")).unwrap();
+    assert_ne!(column(&rows, "rank").role, Role::Id);
+}
+
+#[test]
+fn a_name_beside_ids_that_are_names_is_not_said_to_be_used() {
+    let folder = tempfile::tempdir().unwrap();
+    let nodes = "id,title,x\np,one,1\nq,two,2\n";
+    let imported = run(&written(folder.path(), "source,target\np,q\n", nodes)).unwrap();
+    let title = column(&imported, "title");
+    assert_eq!((title.role, &title.note[..]), (Role::Dropped, "nodes are shown by their ids, `id`"));
+    assert_eq!(imported.dataset.node_names().unwrap().get(1), "q");
 }
 
 #[test]

@@ -53,14 +53,15 @@ impl Ground {
                 bail!("seeds {} and {} have other features or classes", header.seed, own.seed);
             }
         }
-        let given = args.dataset.is_some() || args.edges.is_some();
-        let dataset = match (&args.dataset, &args.edges) {
-            (Some(name), None) => args.data_folder.load(threads, name)?,
-            (None, Some(edges)) => {
-                own_files::read(threads, &encoded(args.own_files.request(edges), header)?)?
-            }
+        let (name, edges) = (args.dataset.as_deref(), args.edges_file.as_deref());
+        let given = name.is_some() || edges.is_some();
+        if name.is_some() && edges.is_some() {
+            bail!("there are two datasets: name one, or give `--edges`");
+        }
+        let dataset = match (args.own_files.requested(name, edges)?, name) {
+            (Some(request), _) => own_files::read(threads, &encoded(request, header)?)?,
+            (None, Some(name)) => args.data_folder.load(threads, name)?,
             (None, None) => own_data(args, threads, models)?,
-            (Some(_), Some(_)) => bail!("there are two datasets: name one, or give `--edges`"),
         };
         let mut trained = Vec::new();
         for model in models {

@@ -7,7 +7,7 @@ use super::{Column, Delimited, quoted};
 use crate::DataError;
 use crate::error::{excerpt, request_error};
 use crate::import::edges::{ENDS_UNCLEAR, NAME_THE_ENDS, guess_ends, is_weight, listed};
-use crate::import::roles::nearest;
+use crate::import::roles::meant;
 
 /// What can separate fields, the surest sign first: a tab, a semicolon or a bar is rare inside of a field, a decimal comma
 /// is not.
@@ -228,7 +228,7 @@ impl Columns<'_> {
                     let some: Vec<String> =
                         self.fields.iter().take(10).map(|field| field.chars().take(40).collect()).collect();
                     let error = request_error(what, name, format!("one of the columns {}", some.join(", ")));
-                    match nearest(name, self.fields.iter().map(String::as_str)) {
+                    match meant(name, self.fields.iter().map(String::as_str)) {
                         Some(meant) => error.with_help(format!("did you mean `{meant}`?")),
                         None => error,
                     }
