@@ -56,6 +56,7 @@ mod plan;
 mod seeds;
 pub mod statistics;
 mod sweep;
+mod tensorboard;
 
 pub use error::LabError;
 pub use finished::{FinishedRuns, FinishedSeed, TrainingData, as_trained, source_of};
@@ -63,3 +64,4 @@ pub use folder::{RunFolder, SeedFolder};
 pub use plan::{DataSource, Plan, PlanFile, RunData, with_noise};
 pub use seeds::Seeds;
 pub use sweep::{FinishedRun, Forecast, Options, Outcome, Sweep, Unwatched, Watch};
+pub use tensorboard::TensorBoard;

@@ -1,5 +1,6 @@
 //! The runs of a plan, several at a time, each saved now and then.
 
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
@@ -21,10 +22,28 @@ const CHECKPOINT_SHARE: f64 = 0.01;
 
 /// What is told of runs in progress.
 pub trait Watch: Sync {
+    /// A run goes on from a checkpoint, or was over before; what happened until then is in this file, one JSON object per
+    /// line.
+    fn goes_on(&self, _seed: u64, _history: &Path) {}
     /// A run did something; `done` epochs are behind it and about `left` to come.
     fn on(&self, seed: u64, events: &[Event], done: u64, left: u64);
     /// A run is over.
     fn over(&self, seed: u64);
+}
+
+/// Tells all of them.
+impl Watch for Vec<&dyn Watch> {
+    fn goes_on(&self, seed: u64, history: &Path) {
+        self.iter().for_each(|watch| watch.goes_on(seed, history));
+    }
+
+    fn on(&self, seed: u64, events: &[Event], done: u64, left: u64) {
+        self.iter().for_each(|watch| watch.on(seed, events, done, left));
+    }
+
+    fn over(&self, seed: u64) {
+        self.iter().for_each(|watch| watch.over(seed));
+    }
 }
 
 /// Sees nothing.
@@ -228,6 +247,7 @@ impl Sweep {
             && let Some(record) = folder.record(&spec)?
         {
             folder.remove_checkpoint()?;
+            options.watch.goes_on(seed, &folder.history());
             return Ok(Outcome::Before(Box::new(record)));
         }
         spec.check_memory(&data.material, options.jobs, options.memory).map_err(LabError::from)?;
@@ -256,6 +276,9 @@ fn work(
         }
     };
     let mut history = folder.map(|folder| HistoryFile::open(&folder.history(), bytes)).transpose()?;
+    if let Some(folder) = folder.filter(|_| bytes > 0) {
+        options.watch.goes_on(seed, &folder.history());
+    }
     let mut saves = folder.map(|folder| Checkpoints::new(folder, options.checkpoint));
     let mut stopped = None;
     loop {
