@@ -63,6 +63,7 @@ mod seeds;
 pub mod statistics;
 mod store;
 mod sweep;
+mod tensorboard;
 mod toml_text;
 mod work;
 
@@ -78,4 +79,5 @@ pub use runner::{CellRun, Ended, Load, Runner, RunnerOptions, SweepForecast, Swe
 pub use seeds::Seeds;
 pub use store::{Filter, Imported, Label, Order, RunRow, Status, Store};
 pub use sweep::{FinishedRun, Forecast, Options, Outcome, Sweep, Unwatched, Watch};
+pub use tensorboard::TensorBoard;
 pub use work::KeepFiles;

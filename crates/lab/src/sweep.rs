@@ -1,5 +1,6 @@
 //! The runs of a plan, several at a time, each saved now and then.
 
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
@@ -14,10 +15,28 @@ use crate::work::{KeepFiles, Work};
 
 /// What is told of runs in progress.
 pub trait Watch: Sync {
+    /// A run goes on from a checkpoint, or was over before; what happened until then is in this file, one JSON object per
+    /// line.
+    fn goes_on(&self, _seed: u64, _history: &Path) {}
     /// A run did something; `done` epochs are behind it and about `left` to come.
     fn on(&self, seed: u64, events: &[Event], done: u64, left: u64);
     /// A run is over.
     fn over(&self, seed: u64);
+}
+
+/// Tells all of them.
+impl Watch for Vec<&dyn Watch> {
+    fn goes_on(&self, seed: u64, history: &Path) {
+        self.iter().for_each(|watch| watch.goes_on(seed, history));
+    }
+
+    fn on(&self, seed: u64, events: &[Event], done: u64, left: u64) {
+        self.iter().for_each(|watch| watch.on(seed, events, done, left));
+    }
+
+    fn over(&self, seed: u64) {
+        self.iter().for_each(|watch| watch.over(seed));
+    }
 }
 
 /// Sees nothing.
@@ -221,6 +240,7 @@ impl Sweep {
             && let Some(record) = folder.record(&spec)?
         {
             folder.remove_checkpoint()?;
+            options.watch.goes_on(seed, &folder.history());
             return Ok(Outcome::Before(Box::new(record)));
         }
         spec.check_memory(&data.material, options.jobs, options.memory).map_err(LabError::from)?;
@@ -233,6 +253,7 @@ impl Sweep {
             checkpoint: options.checkpoint,
             deadline: options.deadline,
             stop: &|| options.stop.load(Ordering::Relaxed),
+            goes_on: &|history| options.watch.goes_on(seed, history),
             on: &|events, done, left| options.watch.on(seed, events, done, left),
         };
         match work.run(spec, &data)? {

@@ -1,5 +1,6 @@
 //! One run from its beginning, or from its checkpoint, to its end. Written once, for run folders and stores.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -51,6 +52,8 @@ pub(crate) struct Work<'a> {
     pub(crate) deadline: Option<Instant>,
     /// Whether it is to be saved and left. Only with a folder.
     pub(crate) stop: &'a dyn Fn() -> bool,
+    /// Told that it goes on from a checkpoint; what happened until then is in this file.
+    pub(crate) goes_on: &'a dyn Fn(&Path),
     /// Told what happened, how many epochs are behind it and about how many are to come.
     pub(crate) on: &'a dyn Fn(&[Event], u64, u64),
 }
@@ -66,6 +69,9 @@ impl Work<'_> {
             .filter(|_| self.keep.history)
             .map(|folder| HistoryFile::open(&folder.history(), bytes))
             .transpose()?;
+        if let Some(folder) = self.folder.filter(|_| history.is_some() && bytes > 0) {
+            (self.goes_on)(&folder.history());
+        }
         let mut saves = self.folder.map(|folder| Checkpoints::new(folder, self.checkpoint));
         let mut stopped = None;
         loop {

@@ -12,7 +12,7 @@ use crate::snapshot::EdgeReport;
 #[derive(Clone, Debug)]
 pub struct Audit {
     /// In [0, 1]: the share of all other edges that are better supported, equals counting half. 0 is the best supported edge, 1 the
-    /// least; an edge of suspicion 0.9 is among the tenth that has least for it. It is a rank, not a probability of being
+    /// least; an edge of suspicion 0.9 is among the tenth with the least support. It is a rank, not a probability of being
     /// fake: half of the edges of a graph without a single fake one are above 0.5.
     ///
     /// Support is the mean of three ranks, so that none of them needs a scale: how hard the curriculum found the edge, how

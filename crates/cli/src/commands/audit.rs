@@ -21,11 +21,11 @@ use crate::report::{Said, Summary, fixed, mean_and_deviation, said_once, warn};
 use crate::runs::{RunArgs, with_remedy};
 use crate::table::{Align, Table, count, say, shown};
 
-/// Find the edges of a graph that have least for them.
+/// Find the edges of a graph with the least support.
 ///
 /// Reads a run that is over (a folder of `edgepace train --out`, or of one of its seeds), or trains on a dataset as `edgepace
 /// train` does, and ranks every edge. Suspicion is a number from 0 to 1: the share of all other edges that
-/// are better supported, so an edge of 0.9 is among the tenth that has least for it. Support is how easy the curriculum
+/// are better supported, so an edge of 0.9 is among the tenth with the least support. Support is how easy the curriculum
 /// found the edge, how alike the features of its ends are and how far their neighbourhoods overlap, each as a rank.
 /// Suspicion is a rank as well, not a probability of being wrong: half of the edges of a flawless graph are above 0.5.
 ///
@@ -39,7 +39,7 @@ use crate::table::{Align, Table, count, say, shown};
 /// many most suspicious edges as there are fakes.
 #[derive(ClapArgs)]
 #[command(after_help = "Examples:
-  edgepace audit cora --top 20                                 the edges that have least for them
+  edgepace audit cora --top 20                                 the most suspicious edges
   edgepace audit run                                           those of a run, which is not repeated
   edgepace audit --edges e.csv --nodes n.csv -o edges.parquet  every edge of your own graph, as a table
   edgepace audit cora --noise fake=1.0 --seeds 0..3 --jobs 2   how well fake edges are found")]

@@ -1,5 +1,6 @@
 //! `edgepace train`
 
+use std::error::Error as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
@@ -8,7 +9,7 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use clap::Args as ClapArgs;
 use edgepace_lab::statistics::{mean, standard_deviation};
-use edgepace_lab::{LabError, Outcome, RunFolder, Sweep};
+use edgepace_lab::{LabError, Outcome, RunFolder, Sweep, TensorBoard};
 use edgepace_train::RunResult;
 use serde::Serialize;
 
@@ -56,6 +57,8 @@ const EXAMPLES: &str = "Examples:
       any setting; files into run/
   edgepace train --resume run
       go on with what was stopped or killed
+  edgepace train cora --seeds 0..3 --tensorboard logs/cora
+      curves to look at with `tensorboard --logdir logs`
   edgepace train --config run/config.toml --out again
       the same once more, to the same bits
   edgepace train --config run/config.toml --seeds 7 --epochs 300
@@ -71,12 +74,13 @@ or SIGTERM, saved with `--out`.";
 /// Where files go.
 #[derive(ClapArgs)]
 #[command(next_help_heading = "Where")]
+#[group(id = "written", multiple = true, args = ["out", "tensorboard"])]
 struct FolderArgs {
     /// Write model, history, settings and edge table into this folder
     #[arg(long, value_name = "DIR", display_order = 1)]
     out: Option<PathBuf>,
     /// Replace what an earlier run left in the folder
-    #[arg(long, requires = "out", display_order = 2)]
+    #[arg(long, requires = "written", display_order = 2)]
     overwrite: bool,
     /// Go on with the runs in this folder that were stopped or killed
     #[arg(
@@ -87,6 +91,9 @@ struct FolderArgs {
                               "metric", "prepare", "features_from", "set", "search", "config", "seeds", "dry_run"]
     )]
     resume: Option<PathBuf>,
+    /// Write event files for TensorBoard into this folder, one subfolder per seed
+    #[arg(long, value_name = "DIR", display_order = 4)]
+    tensorboard: Option<PathBuf>,
     /// Save each run every so many seconds (or `5m`), less often where that would take more than a hundredth of the time;
     /// 0: after each epoch
     #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = duration, allow_hyphen_values = true)]
@@ -116,14 +123,22 @@ impl Output {
     }
 }
 
+/// What to run, its data read, and the folders for it, which are this process's from now on.
+struct Begun {
+    sweep: Sweep,
+    folder: Option<RunFolder>,
+    tensorboard: Option<TensorBoard>,
+}
+
 impl Args {
-    /// What to run, its data read, and the folder for it, which is this process's from now on. What can be refused is
-    /// refused before a folder is made or changed.
-    fn begin(&self) -> Result<(Sweep, Option<RunFolder>)> {
+    /// What can be refused is refused before a folder is made or changed.
+    fn begin(&self) -> Result<Begun> {
         if let Some(folder) = &self.folder.resume {
             let (folder, plan) = RunFolder::open(folder)?;
             let config = plan.config.check()?;
-            return Ok((self.run.load(plan, config)?, Some(folder)));
+            let sweep = self.run.load(plan, config)?;
+            let tensorboard = self.tensorboard(&sweep)?;
+            return Ok(Begun { sweep, folder: Some(folder), tensorboard });
         }
         let (plan, config) = self.run.plan()?;
         let (out, overwrite) = (self.folder.out.as_ref(), self.folder.overwrite);
@@ -131,15 +146,27 @@ impl Args {
             return Err(LabError::Used { folder: folder.clone() }.into());
         }
         let sweep = self.run.load(plan, config)?;
+        if self.run.dry_run {
+            return Ok(Begun { sweep, folder: None, tensorboard: None });
+        }
+        let tensorboard = self.tensorboard(&sweep)?;
         let create = |folder: &PathBuf| RunFolder::create(folder, sweep.plan(), overwrite);
-        let folder = out.filter(|_| !self.run.dry_run).map(create).transpose()?;
-        Ok((sweep, folder))
+        let folder = out.map(create).transpose()?;
+        Ok(Begun { sweep, folder, tensorboard })
+    }
+
+    /// The folder for event files.
+    fn tensorboard(&self, sweep: &Sweep) -> Result<Option<TensorBoard>> {
+        let (resume, overwrite) = (self.folder.resume.is_some(), self.folder.overwrite);
+        let folder = self.folder.tensorboard.as_ref();
+        let new = |folder: &PathBuf| TensorBoard::new(folder, sweep.plan(), resume, overwrite);
+        Ok(folder.map(new).transpose()?)
     }
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let deadline = args.folder.time_limit.map(|limit| Instant::now() + limit);
-    let (sweep, folder) = args.begin().map_err(with_remedy)?;
+    let Begun { sweep, folder, tensorboard } = args.begin().map_err(with_remedy)?;
     if args.run.dry_run {
         dry_run::tell(&sweep, &args.run.work, args.folder.out.as_deref())?;
         return Ok(ExitCode::SUCCESS);
@@ -148,11 +175,18 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let never = AtomicBool::new(false);
     let saving = Saving {
         folder: folder.as_ref(),
+        tensorboard: tensorboard.as_ref(),
         checkpoint: Some(args.folder.checkpoint),
         deadline,
         stop: signals.as_ref().map_or(&never, Signals::stop),
     };
-    let outcomes = match args.run.work.each(&sweep, &saving, |run| Ok(run.finished.record.result)) {
+    let outcomes = args.run.work.each(&sweep, &saving, |run| Ok(run.finished.record.result));
+    // Curves that are not whole are no reason to lose a result.
+    if let Some(Err(error)) = tensorboard.map(TensorBoard::finish) {
+        let cause = error.source().map_or_else(String::new, |cause| format!(": {cause}"));
+        messages::warn(format_args!("the events for TensorBoard are not whole: {error}{cause}"));
+    }
+    let outcomes = match outcomes {
         Ok(outcomes) => outcomes,
         Err(error) => {
             // What was refused before its first epoch leaves no folder behind.

@@ -200,6 +200,7 @@ impl Runner<'_> {
             checkpoint: Some(self.options.checkpoint),
             deadline: None,
             stop: &|| self.stops(),
+            goes_on: &|_| (),
             on: &|_: &[Event], done, left| {
                 let mut told = told.lock().unwrap_or_else(PoisonError::into_inner);
                 if told.elapsed() >= TOLD_EVERY {
