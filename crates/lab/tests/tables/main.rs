@@ -1,0 +1,2 @@
+//! Claims about statistics and tables of many runs.
+mod statistics;
