@@ -49,6 +49,7 @@
 //! ```
 
 mod error;
+pub mod figure;
 mod finished;
 mod folder;
 mod history;
