@@ -14,7 +14,7 @@ use crate::experiment::{AsText, Experiment, ExperimentFile};
 use crate::seeds::Seeds;
 use crate::tables::{Measure, ResultTable, Results};
 
-pub use curriculum::{Course, courses};
+pub use curriculum::{Course, KINDS, courses, kind_of_edge};
 pub use drawings::{Drawing, drawings};
 pub use overview::overview;
 pub use page::page;
@@ -186,7 +186,7 @@ impl Reproduction {
             restrict(&mut file, &self.quick);
         }
         let experiment = file.check()?;
-        let own = Seeds::parse_or(self.quick.seeds);
+        let own: Option<Seeds> = self.quick.seeds.parse().ok();
         Ok(match (seeds, own.filter(|_| quick)) {
             (Some(seeds), _) => {
                 let shifted = seeds.as_slice().iter().map(|seed| seed.saturating_add(first)).collect();
