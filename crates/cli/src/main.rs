@@ -14,6 +14,7 @@ mod report;
 mod runs;
 mod seeds;
 mod signals;
+mod sweep_progress;
 mod table;
 
 use std::process::ExitCode;
@@ -40,6 +41,8 @@ enum Command {
     Train(Box<commands::train::Args>),
     Audit(Box<commands::audit::Args>),
     Predict(Box<commands::predict::Args>),
+    Sweep(Box<commands::sweep::Args>),
+    Runs(commands::runs::Args),
     Methods(commands::methods::Args),
     Data(Box<commands::data::Args>),
     Completions(commands::completions::Args),
@@ -59,6 +62,8 @@ fn main() -> ExitCode {
         Command::Train(args) => commands::train::run(&args),
         Command::Audit(args) => commands::audit::run(&args),
         Command::Predict(args) => commands::predict::run(&args),
+        Command::Sweep(args) => commands::sweep::run(&args),
+        Command::Runs(args) => commands::runs::run(&args),
         Command::Methods(args) => commands::methods::run(&args),
         Command::Data(args) => commands::data::run(&args),
         Command::Completions(args) => commands::completions::run(&args, Cli::command()),
