@@ -79,6 +79,6 @@ pub use folder::{RunFolder, SeedFolder};
 pub use plan::{DataSource, Plan, PlanFile, RunData, with_noise};
 pub use runner::{CellRun, Ended, Load, Runner, RunnerOptions, SweepForecast, SweepProgress, WatchRuns};
 pub use seeds::Seeds;
-pub use store::{Label, RunRow, Status, Store};
+pub use store::{Filter, Imported, Label, Order, RunRow, Status, Store};
 pub use sweep::{FinishedRun, Forecast, Options, Outcome, Sweep, Unwatched, Watch};
 pub use work::KeepFiles;

@@ -233,7 +233,8 @@ fn write_table(
     if let Some(base) = &args.against
         && results.cells.iter().all(|cell| cell.method != *base)
     {
-        let names = results.cells.iter().map(|cell| &cell.method[..]);
+        let mut names: Vec<&str> = results.cells.iter().map(|cell| &cell.method[..]).collect();
+        names.dedup();
         return Err(Refusal::unknown("--against", base, "a method of the experiment", names).into());
     }
     let table = grid_markdown(&results, args.against.as_deref());

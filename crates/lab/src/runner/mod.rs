@@ -210,7 +210,7 @@ impl<'a> Runner<'a> {
         patient: bool,
     ) -> Result<(Vec<CellRun>, Vec<Later>), LabError> {
         let jobs = jobs.clamp(1, queue.len().max(1));
-        let (runs, later, error) = (Mutex::default(), Mutex::default(), Mutex::default());
+        let (runs, later, error) = (Mutex::default(), Mutex::default(), Mutex::new(None));
         let threads = Threads::new(threads).map_err(TrainError::from)?;
         std::thread::scope(|scope| {
             for worker in 0..jobs {

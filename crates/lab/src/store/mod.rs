@@ -8,9 +8,11 @@
 //! Any number of processes may read while others write. A run that a process works on is locked by a file in its folder, and
 //! free again when the process ends, however it ends.
 
+mod filter;
 mod label;
 mod open;
 mod row;
+mod transfer;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -23,9 +25,11 @@ use crate::error::LabError;
 use crate::folder::SeedFolder;
 use crate::lock::{Lock, Taken};
 
+pub use filter::{Filter, Order};
 pub use label::Label;
 pub(crate) use row::Asked;
 pub use row::{RunRow, Status};
+pub use transfer::Imported;
 
 /// The lock of a run that is worked on, in its folder.
 const LOCK: &str = ".lock";
