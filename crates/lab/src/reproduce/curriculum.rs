@@ -79,7 +79,8 @@ fn course((cell, seed): (&Cell, u64)) -> Result<Course, LabError> {
     };
     let sweep = Sweep::new(plan, cell.run.clone(), dataset);
     let shares = sweep.each(&options, |run| {
-        let (Some(report), Labels::Classes(classes)) = (&run.finished.edges, &**run.data.dataset.labels()) else {
+        let (Some(report), Labels::Classes(classes)) = (&run.finished.edges, &**run.data.dataset.labels())
+        else {
             return Ok(Vec::new());
         };
         let edges: Vec<(usize, u32)> = listed(run.data.dataset.graph())

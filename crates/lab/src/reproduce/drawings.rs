@@ -68,14 +68,21 @@ fn points(
 }
 
 /// Lines of some methods over datasets that have a number, and the paper's of the first two, dashed.
-fn panel(table: &ResultTable, title: String, backbone: &str, x: &str, datasets: &[(f64, &String)]) -> Option<Chart> {
+fn panel(
+    table: &ResultTable,
+    title: String,
+    backbone: &str,
+    x: &str,
+    datasets: &[(f64, &String)],
+) -> Option<Chart> {
     let mut chart = Chart::new(title).x(Axis::new(x)).y(Axis::new("test accuracy / %"));
     let mut any = false;
     for (kind, method) in SHOWN.iter().enumerate() {
         let (ours, band, paper) = points(table, backbone, method, datasets);
         if ours.len() > 1 {
             any = true;
-            let series = Series::new(*method, Mark::LineAndPoints, ours).band(band).colour(Colour::Kind(kind));
+            let series =
+                Series::new(*method, Mark::LineAndPoints, ours).band(band).colour(Colour::Kind(kind));
             chart = chart.with(series);
         }
         if kind < 2 && paper.len() > 1 {
@@ -134,8 +141,10 @@ fn robustness(table: &ResultTable) -> Option<Box<dyn Figure>> {
 
 /// Accuracy over the knob, a line for each graph.
 fn sensitivity(table: &ResultTable) -> Option<Box<dyn Figure>> {
-    let mut chart =
-        Chart::new(table.about.clone()).x(Axis::new("knob")).y(Axis::new("test accuracy / %")).sized(560.0, 340.0);
+    let mut chart = Chart::new(table.about.clone())
+        .x(Axis::new("knob"))
+        .y(Axis::new("test accuracy / %"))
+        .sized(560.0, 340.0);
     let mut any = false;
     for (kind, dataset) in table.datasets.iter().enumerate() {
         let cells: Vec<(f64, f64, f64)> = table
@@ -150,7 +159,8 @@ fn sensitivity(table: &ResultTable) -> Option<Box<dyn Figure>> {
         if cells.len() > 1 {
             any = true;
             let band = cells.iter().map(|(_, mean, half)| (mean - half, mean + half));
-            let series = Series::new(dataset, Mark::LineAndPoints, cells.iter().map(|(knob, mean, _)| (*knob, *mean)));
+            let series =
+                Series::new(dataset, Mark::LineAndPoints, cells.iter().map(|(knob, mean, _)| (*knob, *mean)));
             chart = chart.with(series.band(band).colour(Colour::Kind(kind)));
         }
     }
@@ -190,8 +200,11 @@ fn curriculum(courses: &[Course]) -> Option<Box<dyn Figure>> {
             .y(Axis::new("edges that have come in / %").range(0.0, 100.0))
             .sized(PANEL[0], PANEL[1]);
         for (kind, name) in KINDS.iter().enumerate() {
-            let mut steps: Vec<(f64, f64)> =
-                course.shares.iter().map(|(epoch, shares)| (f64::from(*epoch), 100.0 * shares[kind])).collect();
+            let mut steps: Vec<(f64, f64)> = course
+                .shares
+                .iter()
+                .map(|(epoch, shares)| (f64::from(*epoch), 100.0 * shares[kind]))
+                .collect();
             if let Some(&(_, last)) = steps.last() {
                 steps.push((f64::from(course.epochs), last));
             }
@@ -216,7 +229,8 @@ fn synthetic(homophily: &[f64]) -> Result<Option<Box<dyn Figure>>, LabError> {
     for h in homophily {
         let name = format!("synthetic:homophily={h},nodes=500,edges=1000,sigma=40,seed=0");
         let Some(dataset) = generate(&threads, &name)? else { return Ok(None) };
-        let (Features::Dense(features), Labels::Classes(classes)) = (&**dataset.features(), &**dataset.labels())
+        let (Features::Dense(features), Labels::Classes(classes)) =
+            (&**dataset.features(), &**dataset.labels())
         else {
             return Ok(None);
         };
@@ -254,11 +268,13 @@ fn time(table: &ResultTable) -> Option<Box<dyn Figure>> {
     if datasets.is_empty() {
         return None;
     }
-    let mut chart = BarChart::new("Seconds of a run; the line is the paper's", table.methods.iter().map(Clone::clone))
-        .y(Axis::new("seconds").logarithmic())
-        .sized(980.0, 420.0);
+    let mut chart =
+        BarChart::new("Seconds of a run; the line is the paper's", table.methods.iter().map(Clone::clone))
+            .y(Axis::new("seconds").logarithmic())
+            .sized(980.0, 420.0);
     for dataset in datasets {
-        chart = chart.with(dataset, table.methods.iter().map(|method| of(method, dataset)).collect::<Vec<_>>());
+        chart =
+            chart.with(dataset, table.methods.iter().map(|method| of(method, dataset)).collect::<Vec<_>>());
     }
     Some(Box::new(chart))
 }
@@ -274,7 +290,8 @@ fn bars(table: &ResultTable, ours: &str) -> Option<Box<dyn Figure>> {
     let mut panels = Panels::new(format!("{}; the line is the paper's", table.about), 1);
     let mut any = false;
     for backbone in &table.backbones {
-        let mean = |method: &str, dataset: &String| table.cell(backbone, method, dataset).and_then(|cell| cell.mean);
+        let mean =
+            |method: &str, dataset: &String| table.cell(backbone, method, dataset).and_then(|cell| cell.mean);
         let datasets: Vec<&String> = table
             .datasets
             .iter()

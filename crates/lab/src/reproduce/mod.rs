@@ -46,7 +46,8 @@ struct Quick {
 }
 
 const FEW: Quick = Quick { seeds: "0..2", graphs: &[], backbones: &[], noise: &[] };
-const SMALL: &[&str] = &["synthetic-0.3", "synthetic-0.6", "synthetic-0.5", "synthetic-0.7", "Cora", "Citeseer"];
+const SMALL: &[&str] =
+    &["synthetic-0.3", "synthetic-0.6", "synthetic-0.5", "synthetic-0.7", "Cora", "Citeseer"];
 
 /// Methods that a first look leaves out: one training takes 100 times as long as plain training.
 const SLOW: &[&str] = &["pro-gnn"];
@@ -199,9 +200,8 @@ impl Reproduction {
 
     /// The table of what its runs came to, beside the paper's figures.
     pub fn table(&self, results: &Results) -> ResultTable {
-        let of = |backbone: &str, method: &str, dataset: &str| {
-            paper::figure(self.name, backbone, method, dataset)
-        };
+        let of =
+            |backbone: &str, method: &str, dataset: &str| paper::figure(self.name, backbone, method, dataset);
         let form = |name: &str| FORMS.contains(&name);
         ResultTable::new(results, of, |one, other| form(one) && form(other))
     }
@@ -219,7 +219,8 @@ fn restrict(file: &mut ExperimentFile, quick: &Quick) {
         file.methods.iter().map(|method| method.name.clone()).collect(),
     );
     let noise: Vec<String> = file.noise.iter().map(|noise| noise.0.to_string()).collect();
-    let backbones: Vec<String> = file.backbones.iter().map(|backbone| backbone.0.0.name().to_owned()).collect();
+    let backbones: Vec<String> =
+        file.backbones.iter().map(|backbone| backbone.0.0.name().to_owned()).collect();
     file.limits.retain_mut(|limit| {
         limit.graph.keep(&graphs)
             && limit.method.keep(&methods)

@@ -48,11 +48,7 @@ fn summary(text: &mut String, tables: &[ResultTable], pages: &impl Fn(&str) -> S
             reproduction.what
         );
     }
-    let _ = writeln!(
-        text,
-        "| all | {} | {} | {} | {} | {} |\n",
-        sums[0], sums[1], sums[2], sums[3], sums[4]
-    );
+    let _ = writeln!(text, "| all | {} | {} | {} | {} | {} |\n", sums[0], sums[1], sums[2], sums[3], sums[4]);
 }
 
 fn section(text: &mut String, table: &ResultTable, what: &str, ours: &str, page: &str) {
@@ -61,7 +57,10 @@ fn section(text: &mut String, table: &ResultTable, what: &str, ours: &str, page:
     text.push_str(&legend(table).replace("\n\n", "\n"));
     text.push('\n');
     // Headings of backbones go below that of the experiment.
-    text.push_str(&markdown(table, find_reproduction(&table.name).map(|found| found.ours).filter(|ours| !ours.is_empty())));
+    text.push_str(&markdown(
+        table,
+        find_reproduction(&table.name).map(|found| found.ours).filter(|ours| !ours.is_empty()),
+    ));
 }
 
 /// Cells of our own row that are not met, with what the best row reaches there; the others are counted.
@@ -74,7 +73,8 @@ fn unmet(text: &mut String, table: &ResultTable, ours: &str) {
             "Not met by {ours}:\n\n| backbone | dataset | ours | paper | difference | best row here |\n| --- | --- | ---: | ---: | ---: | --- |"
         );
         for cell in own {
-            let show = |value: Option<f64>| value.map_or_else(String::new, |value| number(table.measure, value));
+            let show =
+                |value: Option<f64>| value.map_or_else(String::new, |value| number(table.measure, value));
             let _ = writeln!(
                 text,
                 "| {} | {} | {} | {} | {} | {} |",
@@ -88,13 +88,18 @@ fn unmet(text: &mut String, table: &ResultTable, ours: &str) {
         }
         text.push('\n');
     }
-    let others: Vec<&TableCell> = table.cells.iter().filter(missed).filter(|cell| cell.method != ours).collect();
+    let others: Vec<&TableCell> =
+        table.cells.iter().filter(missed).filter(|cell| cell.method != ours).collect();
     if !others.is_empty() {
         let list: Vec<String> = others
             .iter()
             .map(|cell| {
                 let difference = cell.difference.unwrap_or_default();
-                let shown = if table.measure == Measure::Seconds { format!("{difference:+.1} s") } else { format!("{difference:+.1}") };
+                let shown = if table.measure == Measure::Seconds {
+                    format!("{difference:+.1} s")
+                } else {
+                    format!("{difference:+.1}")
+                };
                 format!("{} {} {} {shown}", cell.method, cell.backbone, cell.dataset)
             })
             .collect();

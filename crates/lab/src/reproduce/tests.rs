@@ -10,7 +10,8 @@ fn every_plan_can_be_run_whole_and_quick_and_has_the_cells_of_the_paper() {
         let quick = reproduction.experiment(true, None).unwrap();
         assert!(quick.runs() > 0 && quick.runs() < whole.runs(), "{name}: {}", quick.runs());
         // Every figure of the paper has its cell, run or skipped with a reason.
-        let table = reproduction.table(&Results::of_runs(&whole, &[], &store(), reproduction.measure).unwrap());
+        let table =
+            reproduction.table(&Results::of_runs(&whole, &[], &store(), reproduction.measure).unwrap());
         let known = table.cells.iter().filter(|cell| cell.paper.is_some()).count();
         assert_eq!(known, paper::count(name), "{name}");
     }

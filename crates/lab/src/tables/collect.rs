@@ -186,7 +186,11 @@ fn dataset_label(cell: &Cell, noisy: bool, split: bool) -> String {
     let mut label = cell.graph.clone();
     if noisy {
         let noise = cell.noise.to_string();
-        let share = if noise.is_empty() { Some(0.0) } else { noise.strip_prefix("fake=").and_then(|n| n.parse().ok()) };
+        let share = if noise.is_empty() {
+            Some(0.0)
+        } else {
+            noise.strip_prefix("fake=").and_then(|n| n.parse().ok())
+        };
         match share {
             Some(share) => label.push_str(&format!("+{:.0}%", 100.0_f64 * share)),
             None => label.push_str(&format!(" {noise}")),

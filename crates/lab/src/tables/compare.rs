@@ -92,9 +92,11 @@ impl ResultTable {
         let measure = results.measure;
         let (mut backbones, mut methods, mut datasets) = (Vec::new(), Vec::new(), Vec::new());
         for cell in &results.cells {
-            for (list, name) in
-                [(&mut backbones, &cell.backbone), (&mut methods, &cell.method), (&mut datasets, &cell.dataset)]
-            {
+            for (list, name) in [
+                (&mut backbones, &cell.backbone),
+                (&mut methods, &cell.method),
+                (&mut datasets, &cell.dataset),
+            ] {
                 if !list.contains(name) {
                     list.push(name.clone());
                 }
@@ -161,7 +163,8 @@ impl ResultTable {
     /// Mean ranks of the methods that have a figure on every graph where any of these has one; none for fewer than two graphs or
     /// methods. The methods stand beside the ranks.
     pub fn ranks(&self, backbone: &str) -> Option<(Vec<&str>, Friedman)> {
-        let mean = |method: &str, dataset: &str| self.cell(backbone, method, dataset).and_then(|cell| cell.mean);
+        let mean =
+            |method: &str, dataset: &str| self.cell(backbone, method, dataset).and_then(|cell| cell.mean);
         let graphs: Vec<&str> = self.datasets.iter().map(|name| &name[..]).collect();
         let graphs: Vec<&str> = graphs
             .into_iter()

@@ -20,7 +20,9 @@ pub fn grid_markdown(results: &Results, against: Option<&str>) -> String {
         Some(base) => table.methods.iter().filter(|method| *method != base).collect(),
         None => Vec::new(),
     };
-    head.extend(others.iter().map(|method| format!("{} − {}", escaped(method), escaped(against.unwrap_or("")))));
+    head.extend(
+        others.iter().map(|method| format!("{} − {}", escaped(method), escaped(against.unwrap_or("")))),
+    );
     let _ = writeln!(text, "| {} |\n| --- |{}", head.join(" | "), " ---: |".repeat(head.len() - 1));
     for dataset in &table.datasets {
         for backbone in &table.backbones {
@@ -34,7 +36,8 @@ pub fn grid_markdown(results: &Results, against: Option<&str>) -> String {
             } else {
                 escaped(dataset)
             };
-            let mut counts: Vec<usize> = cells.iter().flatten().map(|cell| cell.n).filter(|&n| n > 0).collect();
+            let mut counts: Vec<usize> =
+                cells.iter().flatten().map(|cell| cell.n).filter(|&n| n > 0).collect();
             counts.sort_unstable();
             counts.dedup();
             let seeds = counts.iter().map(ToString::to_string).collect::<Vec<_>>().join("/");
@@ -54,7 +57,13 @@ pub fn grid_markdown(results: &Results, against: Option<&str>) -> String {
 }
 
 /// The paired difference of two methods over the seeds that both have.
-fn difference(table: &ResultTable, backbone: &str, method: &str, base: &str, dataset: &str) -> Option<String> {
+fn difference(
+    table: &ResultTable,
+    backbone: &str,
+    method: &str,
+    base: &str,
+    dataset: &str,
+) -> Option<String> {
     let (ours, theirs) = (table.result(backbone, method, dataset)?, table.result(backbone, base, dataset)?);
     let paired: Vec<f64> = ours
         .runs

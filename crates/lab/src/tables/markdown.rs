@@ -23,7 +23,10 @@ pub fn markdown(table: &ResultTable, ours: Option<&str>) -> String {
 
 fn one(text: &mut String, table: &ResultTable, backbone: &str) {
     let has = |dataset: &&String| {
-        table.methods.iter().any(|method| table.cell(backbone, method, dataset).is_some_and(|cell| cell.n > 0))
+        table
+            .methods
+            .iter()
+            .any(|method| table.cell(backbone, method, dataset).is_some_and(|cell| cell.n > 0))
     };
     let datasets: Vec<&String> = table.datasets.iter().filter(has).collect();
     if datasets.is_empty() {
@@ -39,7 +42,10 @@ fn one(text: &mut String, table: &ResultTable, backbone: &str) {
         if cells.iter().flatten().all(|cell| cell.n == 0) {
             continue;
         }
-        let shown: Vec<String> = cells.iter().map(|cell| cell.map_or_else(String::new, |cell| shown(table.measure, cell))).collect();
+        let shown: Vec<String> = cells
+            .iter()
+            .map(|cell| cell.map_or_else(String::new, |cell| shown(table.measure, cell)))
+            .collect();
         let _ = writeln!(text, "| {} | {} | {} |", escaped(method), seeds(&cells), shown.join(" | "));
     }
     text.push('\n');
@@ -71,7 +77,8 @@ fn ranks(text: &mut String, table: &ResultTable, backbone: &str, ours: Option<&s
     }
     let mut order: Vec<(f64, &str)> = found.ranks.iter().copied().zip(methods.iter().copied()).collect();
     order.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let list: Vec<String> = order.iter().map(|(rank, method)| format!("{} {rank:.1}", escaped(method))).collect();
+    let list: Vec<String> =
+        order.iter().map(|(rank, method)| format!("{} {rank:.1}", escaped(method))).collect();
     let p = if found.p_value < 0.001 { "p < 0.001".to_owned() } else { format!("p = {:.3}", found.p_value) };
     let _ = writeln!(
         text,

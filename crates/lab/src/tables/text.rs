@@ -20,7 +20,8 @@ pub fn cell_text(measure: Measure, cell: &TableCell) -> String {
 
 /// Stars of a cell that is ahead of the best of the others: three for p < 0.001, two for 0.01, one for 0.05.
 pub fn mark(measure: Measure, cell: &TableCell) -> &'static str {
-    let ahead = cell.ahead.is_some_and(|ahead| if measure.higher_is_better() { ahead > 0.0 } else { ahead < 0.0 });
+    let ahead =
+        cell.ahead.is_some_and(|ahead| if measure.higher_is_better() { ahead > 0.0 } else { ahead < 0.0 });
     match cell.p_value {
         Some(p) if ahead && p < 0.001 => "***",
         Some(p) if ahead && p < 0.01 => "**",

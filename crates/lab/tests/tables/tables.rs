@@ -1,11 +1,13 @@
 //! Tables of results: what is compared with what, and how it is written.
 
 use edgepace_lab::tables::{
-    CellResult, Measure, PaperValue, ResultTable, Results, SeedValue, csv, grid_markdown, latex, mark, markdown,
+    CellResult, Measure, PaperValue, ResultTable, Results, SeedValue, csv, grid_markdown, latex, mark,
+    markdown,
 };
 
 fn cell(backbone: &str, method: &str, dataset: &str, values: &[f64]) -> CellResult {
-    let run = |(seed, &value): (usize, &f64)| SeedValue { seed: seed as u64, id: format!("{method}{seed}"), value };
+    let run =
+        |(seed, &value): (usize, &f64)| SeedValue { seed: seed as u64, id: format!("{method}{seed}"), value };
     CellResult {
         dataset: dataset.into(),
         backbone: backbone.into(),
@@ -89,7 +91,12 @@ fn markdown_shows_ours_the_paper_and_the_mark() {
     assert_eq!(lines[4], "| ours | 2, 5 | _81.5 ± 0.6_\\*\\*\\* (81.8) | _50.5 ± 0.7_ (55.0) |");
     assert_eq!(lines[6], "| plain | 5 | 60.5 ± 0.4 | – |");
     assert!(text.contains("Friedman: χ² = "), "{text}");
-    assert!(text.contains("ours ahead / within 0.1 points / behind, by graphs: rival 1/0/1, plain 1/0/0, twin 1/1/0."), "{text}");
+    assert!(
+        text.contains(
+            "ours ahead / within 0.1 points / behind, by graphs: rival 1/0/1, plain 1/0/0, twin 1/1/0."
+        ),
+        "{text}"
+    );
 }
 
 #[test]
@@ -103,7 +110,10 @@ fn latex_and_csv_survive_names_that_mean_something_to_them() {
     assert!(tex.contains("a\\_1,\"x\" \\& 10\\%"), "{tex}");
     assert!(tex.contains("\\textbf{81.5$\\pm$0.5}"), "{tex}");
     let csv = csv(&table);
-    assert!(csv.lines().nth(1).unwrap().starts_with("test,gcn,ours,\"a_1,\"\"x\"\" & 10%\",5,81.52"), "{csv}");
+    assert!(
+        csv.lines().nth(1).unwrap().starts_with("test,gcn,ours,\"a_1,\"\"x\"\" & 10%\",5,81.52"),
+        "{csv}"
+    );
     assert_eq!(csv.lines().count(), 9);
 }
 

@@ -125,7 +125,12 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     for (&reproduction, experiment) in chosen.iter().zip(&experiments) {
         let outcome = one(args, reproduction, experiment, &store, &signals)?;
         let stopped = outcome.left > 0;
-        files::write(&files::folder(&out, what, reproduction), &outcome, &store, &command(args, reproduction.name))?;
+        files::write(
+            &files::folder(&out, what, reproduction),
+            &outcome,
+            &store,
+            &command(args, reproduction.name),
+        )?;
         if !messages::json() {
             print::table(&outcome.table)?;
         }
@@ -199,7 +204,12 @@ fn jobs(args: &Args) -> usize {
     args.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
 }
 
-fn options<'a>(args: &Args, signals: &'a Signals, bar: &'a SweepBar, loader: &'a Loader<'a>) -> RunnerOptions<'a> {
+fn options<'a>(
+    args: &Args,
+    signals: &'a Signals,
+    bar: &'a SweepBar,
+    loader: &'a Loader<'a>,
+) -> RunnerOptions<'a> {
     RunnerOptions {
         jobs: jobs(args),
         threads: Some(1),
@@ -244,7 +254,9 @@ fn expected(name: &str, forecast: &SweepForecast, jobs: usize) -> String {
     let left = runs.saturating_sub(done + failed + no_data);
     let time = HumanDuration(Duration::from_secs_f64(seconds.clamp(0.0, 1e9)));
     let missing = if no_data > 0 { format!(", {no_data} without data") } else { String::new() };
-    format!("{name}: {runs} runs, {done} in the store{missing}; {left} to do take about {time} with {jobs} at once")
+    format!(
+        "{name}: {runs} runs, {done} in the store{missing}; {left} to do take about {time} with {jobs} at once"
+    )
 }
 
 /// Does what is missing of an experiment, or looks up what there is.

@@ -24,7 +24,9 @@ pub(super) fn table(table: &ResultTable) -> Result<()> {
     for backbone in &table.backbones {
         for dataset in &table.datasets {
             for method in &table.methods {
-                let Some(cell) = table.cell(backbone, method, dataset).filter(|cell| cell.n > 0) else { continue };
+                let Some(cell) = table.cell(backbone, method, dataset).filter(|cell| cell.n > 0) else {
+                    continue;
+                };
                 any = true;
                 lines.row(line(table, cell));
             }
@@ -73,6 +75,8 @@ pub(super) fn sums(outcomes: &[Outcome]) -> Result<()> {
         lines.row(["all".to_owned(), sum[0].to_string(), sum[1].to_string()]);
     }
     say(&lines.to_string())?;
-    say("Met: our mean is at least the paper's less its standard deviation; for seconds, at most the paper's.")?;
+    say(
+        "Met: our mean is at least the paper's less its standard deviation; for seconds, at most the paper's.",
+    )?;
     Ok(())
 }
