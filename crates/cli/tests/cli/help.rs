@@ -6,13 +6,14 @@ use tempfile::tempdir;
 
 use crate::program::{edgepace, edgepace_in};
 
-const COMMANDS: [&str; 16] = [
+const COMMANDS: [&str; 17] = [
     "",
     "train",
     "audit",
     "predict",
     "demo",
     "methods",
+    "reproduce",
     "completions",
     "man",
     "data",

@@ -16,6 +16,7 @@ mod mistakes;
 mod parquet_file;
 mod predict;
 mod program;
+mod reproduce;
 mod resume;
 mod train;
 mod warnings;
