@@ -180,6 +180,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         bail!("{} has no run to do: its limits leave nothing", path.display());
     }
     let store = Store::open(&args.store)?;
+    check_against(args, &experiment, &store)?;
     let (signals, bar, begin) = (Signals::listen()?, SweepBar::new(), Instant::now());
     let loader = Loader(&args.data_folder);
     let options = RunnerOptions {
@@ -221,6 +222,19 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     Ok(if output.failed + output.no_data > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
+/// Refuses to compare with a method that the experiment does not have, before anything is run.
+fn check_against(args: &Args, experiment: &Experiment, store: &Store) -> Result<()> {
+    let Some(base) = &args.against else { return Ok(()) };
+    let cells = Results::of_runs(experiment, &[], store, Measure::Test)?.cells;
+    if cells.iter().any(|cell| cell.method == *base) {
+        return Ok(());
+    }
+    let mut names: Vec<&str> = cells.iter().map(|cell| &cell.method[..]).collect();
+    names.sort_unstable();
+    names.dedup();
+    Err(Refusal::unknown("--against", base, "a method of the experiment", names).into())
+}
+
 /// Writes the table that was asked for.
 fn write_table(
     file: &std::path::Path,
@@ -230,13 +244,6 @@ fn write_table(
     store: &Store,
 ) -> Result<()> {
     let results = Results::of_runs(experiment, runs, store, args.measure.into())?;
-    if let Some(base) = &args.against
-        && results.cells.iter().all(|cell| cell.method != *base)
-    {
-        let mut names: Vec<&str> = results.cells.iter().map(|cell| &cell.method[..]).collect();
-        names.dedup();
-        return Err(Refusal::unknown("--against", base, "a method of the experiment", names).into());
-    }
     let table = grid_markdown(&results, args.against.as_deref());
     edgepace_graph::files::write(file, table.as_bytes())?;
     Ok(())
