@@ -53,16 +53,19 @@
 
 mod error;
 mod experiment;
+pub mod figure;
 mod finished;
 mod folder;
 mod history;
 mod lock;
 mod plan;
+pub mod reproduce;
 mod runner;
 mod seeds;
 pub mod statistics;
 mod store;
 mod sweep;
+pub mod tables;
 mod tensorboard;
 mod toml_text;
 mod work;

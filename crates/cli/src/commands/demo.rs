@@ -7,7 +7,8 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use clap::Args as ClapArgs;
 use edgepace_data::{Noise, generate};
-use edgepace_graph::{Classes, Dataset, Labels};
+use edgepace_graph::{Dataset, Labels};
+use edgepace_lab::reproduce::{KINDS, kind_of_edge};
 use edgepace_lab::statistics::{mean, standard_deviation};
 use edgepace_lab::{DataSource, LabError, Plan, RunFolder, Seeds, Sweep};
 use edgepace_train::{EdgeReport, RunConfig, RunResult, listed};
@@ -134,21 +135,12 @@ fn train(
     work.each_finished(&sweep, folder.as_ref(), |run| Ok((run.finished.record.result, run.finished.edges)))
 }
 
-/// How hard an edge is in truth, which no method knows: by the distance of its ends' classes in the circle.
-const KINDS: [&str; 3] = ["easy (same class)", "medium (next class)", "hard (other class)"];
-
-fn kind(classes: &Classes, source: u32, target: u32) -> usize {
-    let [a, b] = [source, target].map(|node| classes.of()[node as usize] as usize);
-    let apart = a.abs_diff(b);
-    apart.min(classes.width() - apart).min(2)
-}
-
 /// The share of each kind of edges that has been in, at some of the epochs where edges came in.
 fn draw(dataset: &Dataset, report: &EdgeReport, result: &RunResult) -> String {
     let Labels::Classes(classes) = &**dataset.labels() else { return String::new() };
     let edges: Vec<(usize, u32)> = listed(dataset.graph())
         .into_iter()
-        .map(|(edge, source, target)| (kind(classes, source, target), report.first_epoch[edge]))
+        .map(|(edge, source, target)| (kind_of_edge(classes, source, target), report.first_epoch[edge]))
         .collect();
     let mut epochs: Vec<u32> = edges.iter().map(|edge| edge.1).filter(|&epoch| epoch != u32::MAX).collect();
     epochs.sort_unstable();
@@ -200,11 +192,5 @@ mod tests {
             assert_eq!(bar(share, 0, false).chars().count(), BAR, "{share}");
         }
         assert_eq!(bar(0.5, 0, false), format!("{}{}", "█".repeat(10), "·".repeat(10)));
-    }
-
-    #[test]
-    fn classes_at_the_ends_of_the_list_are_next_to_each_other_in_the_circle() {
-        let classes = Classes::new(10, vec![0, 0, 9, 5]).expect("classes");
-        assert_eq!((kind(&classes, 0, 1), kind(&classes, 0, 2), kind(&classes, 0, 3)), (0, 1, 2));
     }
 }

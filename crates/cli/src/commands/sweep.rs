@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use clap::Args as ClapArgs;
-use edgepace_graph::{Dataset, Threads};
+use edgepace_graph::{Dataset, Refusal, Threads};
+use edgepace_lab::tables::{Measure, Results, grid_markdown};
 use edgepace_lab::{
     Cell, CellRun, Ended, Experiment, ExperimentFile, KeepFiles, LabError, Load, Runner, RunnerOptions,
     Seeds, Store, SweepForecast, option_reference, schema,
@@ -58,6 +59,15 @@ pub(crate) struct Args {
     #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = duration, allow_hyphen_values = true)]
     #[arg(help_heading = "Where")]
     checkpoint: Duration,
+    /// Write a Markdown table of all cells: graphs below each other, methods beside each other
+    #[arg(long, value_name = "FILE", help_heading = "Table")]
+    table: Option<PathBuf>,
+    /// Add to the table the paired difference of each method to this one
+    #[arg(long, value_name = "METHOD", requires = "table", help_heading = "Table")]
+    against: Option<String>,
+    /// What the table shows
+    #[arg(long, value_name = "WHAT", requires = "table", default_value = "test", help_heading = "Table")]
+    measure: Shown,
     /// Print the JSON schema of experiment files, for editors
     #[arg(long, conflicts_with = "plan", help_heading = "Reference")]
     schema: bool,
@@ -87,6 +97,24 @@ enum Kept {
     Edges,
     Models,
     History,
+}
+
+/// What a table shows of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Shown {
+    Test,
+    Validation,
+    Seconds,
+}
+
+impl From<Shown> for Measure {
+    fn from(shown: Shown) -> Self {
+        match shown {
+            Shown::Test => Self::Test,
+            Shown::Validation => Self::Validation,
+            Shown::Seconds => Self::Seconds,
+        }
+    }
 }
 
 /// What programs read.
@@ -157,6 +185,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         true if args.store.exists() => Store::read(&args.store)?,
         true => Store::in_memory()?,
     };
+    check_against(args, &experiment, &store)?;
     let (signals, bar, begin) = (Signals::listen()?, SweepBar::new(), Instant::now());
     let loader = Loader(&args.data_folder);
     let options = RunnerOptions {
@@ -177,12 +206,16 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let runner = Runner::new(&experiment, &store, options)?;
     if args.dry_run {
         let forecast = runner.forecast()?;
-        tell(&experiment, &store, &forecast, args.work.jobs)?;
+        tell(&experiment, &forecast, args.work.jobs)?;
         return Ok(ExitCode::SUCCESS);
     }
     let runs = runner.run();
     bar.finish();
-    let output = Output::new(&experiment, &store, runs?, begin.elapsed().as_secs_f64())?;
+    let runs = runs?;
+    if let Some(file) = &args.table {
+        write_table(file, args, &experiment, &runs, &store)?;
+    }
+    let output = Output::new(&experiment, &store, runs, begin.elapsed().as_secs_f64())?;
     print(&output)?;
     if output.left > 0 {
         messages::tell(format_args!(
@@ -192,6 +225,33 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         return Ok(ExitCode::from(signals.exit_code()));
     }
     Ok(if output.failed + output.no_data > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+/// Refuses to compare with a method that the experiment does not have, before anything is run.
+fn check_against(args: &Args, experiment: &Experiment, store: &Store) -> Result<()> {
+    let Some(base) = &args.against else { return Ok(()) };
+    let cells = Results::of_runs(experiment, &[], store, Measure::Test)?.cells;
+    if cells.iter().any(|cell| cell.method == *base) {
+        return Ok(());
+    }
+    let mut names: Vec<&str> = cells.iter().map(|cell| &cell.method[..]).collect();
+    names.sort_unstable();
+    names.dedup();
+    Err(Refusal::unknown("--against", base, "a method of the experiment", names).into())
+}
+
+/// Writes the table that was asked for.
+fn write_table(
+    file: &std::path::Path,
+    args: &Args,
+    experiment: &Experiment,
+    runs: &[CellRun],
+    store: &Store,
+) -> Result<()> {
+    let results = Results::of_runs(experiment, runs, store, args.measure.into())?;
+    let table = grid_markdown(&results, args.against.as_deref());
+    edgepace_graph::files::write(file, table.as_bytes())?;
+    Ok(())
 }
 
 /// Says where all that a file can say is listed.
@@ -260,7 +320,7 @@ impl<'a> CellOutput<'a> {
     }
 }
 
-fn tell(experiment: &Experiment, store: &Store, forecast: &SweepForecast, jobs: usize) -> Result<()> {
+fn tell(experiment: &Experiment, forecast: &SweepForecast, jobs: usize) -> Result<()> {
     if messages::json() {
         let told = serde_json::json!({
             "dry_run": true,

@@ -6,7 +6,7 @@ use tempfile::tempdir;
 
 use crate::program::{edgepace, edgepace_in};
 
-const COMMANDS: [&str; 24] = [
+const COMMANDS: [&str; 25] = [
     "",
     "train",
     "audit",
@@ -21,6 +21,7 @@ const COMMANDS: [&str; 24] = [
     "runs import",
     "runs remove",
     "methods",
+    "reproduce",
     "completions",
     "man",
     "data",

@@ -64,6 +64,13 @@ impl OneOrMany {
         }
     }
 
+    /// Leaves what is known; false where there were names and none is left.
+    pub(crate) fn keep(&mut self, known: &[String]) -> bool {
+        let any = self.names().is_empty();
+        *self = Self::Many(self.names().iter().filter(|name| known.contains(name)).cloned().collect());
+        any || !self.names().is_empty()
+    }
+
     /// Whether one of these is among them, or anything is.
     fn fits(&self, these: &[&str]) -> bool {
         let names = self.names();
