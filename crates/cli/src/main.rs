@@ -9,6 +9,7 @@ mod names;
 mod numbers;
 mod output;
 mod own_files;
+mod page;
 mod progress;
 mod report;
 mod runs;
@@ -40,6 +41,7 @@ enum Command {
     Train(Box<commands::train::Args>),
     Audit(Box<commands::audit::Args>),
     Predict(Box<commands::predict::Args>),
+    Report(Box<commands::report::Args>),
     Methods(commands::methods::Args),
     Data(Box<commands::data::Args>),
     Completions(commands::completions::Args),
@@ -59,6 +61,7 @@ fn main() -> ExitCode {
         Command::Train(args) => commands::train::run(&args),
         Command::Audit(args) => commands::audit::run(&args),
         Command::Predict(args) => commands::predict::run(&args),
+        Command::Report(args) => commands::report::run(&args),
         Command::Methods(args) => commands::methods::run(&args),
         Command::Data(args) => commands::data::run(&args),
         Command::Completions(args) => commands::completions::run(&args, Cli::command()),

@@ -74,6 +74,12 @@ pub enum LabError {
         /// Those that are over.
         over: Vec<u64>,
     },
+    /// A report that cannot be made.
+    #[error("no report: {reason}")]
+    Report {
+        /// What is wrong.
+        reason: String,
+    },
     /// A record of a run with other data, settings or arithmetic.
     #[error("{} is of the run {found}, expected {expected}: data, settings or version have changed", .path.display())]
     OtherRun {

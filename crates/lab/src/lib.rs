@@ -54,6 +54,7 @@ mod finished;
 mod folder;
 mod history;
 mod plan;
+pub mod report;
 mod seeds;
 pub mod statistics;
 mod sweep;

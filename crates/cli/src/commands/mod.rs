@@ -6,4 +6,5 @@ pub(crate) mod data;
 pub(crate) mod demo;
 pub(crate) mod methods;
 pub(crate) mod predict;
+pub(crate) mod report;
 pub(crate) mod train;

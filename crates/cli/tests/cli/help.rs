@@ -6,11 +6,12 @@ use tempfile::tempdir;
 
 use crate::program::{edgepace, edgepace_in};
 
-const COMMANDS: [&str; 16] = [
+const COMMANDS: [&str; 17] = [
     "",
     "train",
     "audit",
     "predict",
+    "report",
     "demo",
     "methods",
     "completions",
