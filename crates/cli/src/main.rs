@@ -9,6 +9,7 @@ mod names;
 mod numbers;
 mod output;
 mod own_files;
+mod page;
 mod progress;
 mod report;
 mod runs;
@@ -41,6 +42,7 @@ enum Command {
     Train(Box<commands::train::Args>),
     Audit(Box<commands::audit::Args>),
     Predict(Box<commands::predict::Args>),
+    Report(Box<commands::report::Args>),
     Reproduce(Box<commands::reproduce::Args>),
     Sweep(Box<commands::sweep::Args>),
     Runs(commands::runs::Args),
@@ -63,6 +65,7 @@ fn main() -> ExitCode {
         Command::Train(args) => commands::train::run(&args),
         Command::Audit(args) => commands::audit::run(&args),
         Command::Predict(args) => commands::predict::run(&args),
+        Command::Report(args) => commands::report::run(&args),
         Command::Reproduce(args) => commands::reproduce::run(&args),
         Command::Sweep(args) => commands::sweep::run(&args),
         Command::Runs(args) => commands::runs::run(&args),

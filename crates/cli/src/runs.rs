@@ -215,6 +215,11 @@ impl ConfigFile {
 }
 
 impl RunArgs {
+    /// Where datasets are kept.
+    pub(crate) fn data_folder(&self) -> &DataFolder {
+        &self.data_folder
+    }
+
     /// The seeds that were asked for.
     pub(crate) fn seeds(&self) -> Option<&[u64]> {
         self.seeds.as_ref().map(Seeds::as_slice)

@@ -74,6 +74,12 @@ pub enum LabError {
         /// Those that are over.
         over: Vec<u64>,
     },
+    /// A report that cannot be made.
+    #[error("no report: {reason}")]
+    Report {
+        /// What is wrong.
+        reason: String,
+    },
     /// A run that broke off.
     #[error("{reason}")]
     Failed {

@@ -59,6 +59,7 @@ mod folder;
 mod history;
 mod lock;
 mod plan;
+pub mod report;
 pub mod reproduce;
 mod runner;
 mod seeds;

@@ -9,11 +9,13 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use clap::Args as ClapArgs;
 use edgepace_lab::statistics::{mean, standard_deviation};
-use edgepace_lab::{LabError, Outcome, RunFolder, Sweep, TensorBoard};
+use edgepace_lab::{FinishedRun, LabError, Outcome, RunFolder, Sweep, TensorBoard};
 use edgepace_train::RunResult;
 use serde::Serialize;
 
+use crate::dataset::budget;
 use crate::numbers::duration;
+use crate::page::{self, Collected};
 use crate::report::{self, Summary};
 use crate::runs::{RunArgs, Saving, with_remedy};
 use crate::signals::Signals;
@@ -55,6 +57,8 @@ const EXAMPLES: &str = "Examples:
       the best on validation of several ways
   edgepace train cora --set hidden=64 --set period=5 --out run
       any setting; files into run/
+  edgepace train cora --report run.html
+      a page with curves, graph and edges
   edgepace train --resume run
       go on with what was stopped or killed
   edgepace train cora --seeds 0..3 --tensorboard logs/cora
@@ -74,14 +78,17 @@ or SIGTERM, saved with `--out`.";
 /// Where files go.
 #[derive(ClapArgs)]
 #[command(next_help_heading = "Where")]
-#[group(id = "written", multiple = true, args = ["out", "tensorboard"])]
+#[group(id = "written", multiple = true, args = ["out", "tensorboard", "report"])]
 struct FolderArgs {
     /// Write model, history, settings and edge table into this folder
     #[arg(long, value_name = "DIR", display_order = 1)]
     out: Option<PathBuf>,
-    /// Replace what an earlier run left in the folder
+    /// Replace what an earlier run left in the folder, or the page
     #[arg(long, requires = "written", display_order = 2)]
     overwrite: bool,
+    /// Write a page: how it learned, which edges came in when, and the graph itself
+    #[arg(long, value_name = "FILE.html", display_order = 4)]
+    report: Option<PathBuf>,
     /// Go on with the runs in this folder that were stopped or killed
     #[arg(
         long,
@@ -165,6 +172,9 @@ impl Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
+    if let Some(file) = &args.folder.report {
+        page::check("--report", file, args.folder.overwrite)?;
+    }
     let deadline = args.folder.time_limit.map(|limit| Instant::now() + limit);
     let Begun { sweep, folder, tensorboard } = args.begin().map_err(with_remedy)?;
     if args.run.dry_run {
@@ -180,7 +190,18 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         deadline,
         stop: signals.as_ref().map_or(&never, Signals::stop),
     };
-    let outcomes = args.run.work.each(&sweep, &saving, |run| Ok(run.finished.record.result));
+    // With a folder the page is made of its files, which also have what earlier runs left there.
+    let collected = Collected::default();
+    let collects = args.folder.report.is_some() && folder.is_none();
+    let each = |run: FinishedRun| {
+        if collects {
+            let seed = run.finished.record.result.seed;
+            let place = sweep.plan().seeds.iter().position(|own| *own == seed).unwrap_or(0);
+            collected.keep(place, &run, place == 0, &budget(args.run.work.threads)?)?;
+        }
+        Ok(run.finished.record.result)
+    };
+    let outcomes = args.run.work.each(&sweep, &saving, each);
     // Curves that are not whole are no reason to lose a result.
     if let Some(Err(error)) = tensorboard.map(TensorBoard::finish) {
         let cause = error.source().map_or_else(String::new, |cause| format!(": {cause}"));
@@ -210,7 +231,17 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
             if let Some(folder) = &folder {
                 folder.write_result(&output)?;
             }
-            print(&output, folder.as_ref().map(RunFolder::path))?;
+            if let Some(file) = &args.folder.report {
+                let threads = budget(args.run.work.threads)?;
+                let report = match &folder {
+                    Some(folder) => {
+                        page::of_folders(&[folder.path().to_owned()], None, args.run.data_folder(), &threads)?
+                    }
+                    None => collected.report(),
+                };
+                page::write(&report, file, &threads)?;
+            }
+            print(&output, folder.as_ref().map(RunFolder::path), args.folder.report.as_deref())?;
             Ok(ExitCode::SUCCESS)
         }
         (None, signals, folder) => {
@@ -225,7 +256,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     }
 }
 
-fn print(output: &Output, folder: Option<&Path>) -> Result<()> {
+fn print(output: &Output, folder: Option<&Path>, page: Option<&Path>) -> Result<()> {
     if messages::json() {
         return Ok(say(&serde_json::to_string(output)?)?);
     }
@@ -239,6 +270,9 @@ fn print(output: &Output, folder: Option<&Path>) -> Result<()> {
         say(&format!("features: {features}"))?;
     }
     say(&report::table(&summary.runs, &summary.method))?;
+    if let Some(page) = page {
+        say(&format!("wrote {}", page.display()))?;
+    }
     if let Some(folder) = folder {
         say(&format!("wrote {}", folder.display()))?;
         if output.summary.runs.iter().any(|run| run.stopped.is_some()) {

@@ -6,11 +6,12 @@ use tempfile::tempdir;
 
 use crate::program::{edgepace, edgepace_in};
 
-const COMMANDS: [&str; 25] = [
+const COMMANDS: [&str; 26] = [
     "",
     "train",
     "audit",
     "predict",
+    "report",
     "demo",
     "sweep",
     "runs",

@@ -16,6 +16,7 @@ mod mistakes;
 mod parquet_file;
 mod predict;
 mod program;
+mod report;
 mod reproduce;
 mod resume;
 #[path = "../shared/stores.rs"]

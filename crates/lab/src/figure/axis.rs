@@ -94,7 +94,7 @@ pub(crate) struct Scale {
     pub(crate) from: f64,
     pub(crate) to: f64,
     pub(crate) pixels: [f64; 2],
-    pub(super) logarithmic: bool,
+    pub(crate) logarithmic: bool,
 }
 
 impl Scale {

@@ -47,6 +47,7 @@ pub use network::{Link, Network};
 pub use palette::{Colour, Ink};
 pub use panels::Panels;
 pub use png::png;
+pub(crate) use text::{is_hidden, number};
 
 /// Something that can be drawn.
 pub trait Figure {

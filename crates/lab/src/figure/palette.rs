@@ -104,22 +104,19 @@ impl Colour {
         named.into_iter().chain(kinds).chain(shades).collect()
     }
 
-    /// The style sheet that a page needs for its figures: `--NAME` for each colour, light under `light` and dark under `dark`
-    /// (selectors), and the classes.
-    pub fn style_sheet(light: &str, dark: &[&str]) -> String {
-        let values = |theme: usize| {
-            let each = Self::all()
-                .into_iter()
-                .map(|(colour, pair)| format!("--{}:{};", colour.class(), pair[theme]));
-            each.collect::<String>()
-        };
-        let mut sheet = format!("{light}{{{}}}\n", values(0));
-        for selector in dark {
-            match selector.strip_prefix("@media ") {
-                Some(query) => sheet += &format!("@media {query}{{{light}{{{}}}}}\n", values(1)),
-                None => sheet += &format!("{selector}{{{}}}\n", values(1)),
-            }
-        }
+    fn values(theme: usize) -> String {
+        let of = |(colour, pair): (Self, [&'static str; 2])| format!("--{}:{};", colour.class(), pair[theme]);
+        Self::all().into_iter().map(of).collect()
+    }
+
+    /// The style sheet that a page needs for its figures: `--NAME` for each colour, and classes with them. The theme is that of
+    /// the system, or what `data-theme` of the root says, and light on paper.
+    pub fn style_sheet() -> String {
+        let (light, dark) = (Self::values(0), Self::values(1));
+        let mut sheet = format!(
+            ":root{{color-scheme:light;{light}}}\n@media screen{{\n:root[data-theme=dark]{{color-scheme:dark;{dark}}}\n\
+             @media (prefers-color-scheme:dark){{:root:not([data-theme=light]){{color-scheme:dark;{dark}}}}}\n}}\n"
+        );
         for (colour, _) in Self::all() {
             let name = colour.class();
             sheet += &format!(".f-{name}{{fill:var(--{name})}}.s-{name}{{stroke:var(--{name})}}\n");
