@@ -58,11 +58,19 @@ pub(crate) struct Args {
     #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = duration, allow_hyphen_values = true)]
     #[arg(help_heading = "Where")]
     checkpoint: Duration,
+    #[command(flatten)]
+    reference: ReferenceArgs,
+}
+
+/// What a file can say.
+#[derive(ClapArgs)]
+#[command(next_help_heading = "Reference")]
+struct ReferenceArgs {
     /// Print the JSON schema of experiment files, for editors
-    #[arg(long, conflicts_with = "plan", help_heading = "Reference")]
+    #[arg(long, conflicts_with = "plan")]
     schema: bool,
     /// Print all that an experiment file can say, as Markdown
-    #[arg(long, conflicts_with = "plan", help_heading = "Reference")]
+    #[arg(long, conflicts_with = "plan")]
     options: bool,
 }
 
@@ -138,7 +146,8 @@ impl Load for Loader<'_> {
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let Some(path) = &args.plan else {
-        let text = if args.schema { serde_json::to_string_pretty(&schema())? } else { option_reference() };
+        let text =
+            if args.reference.schema { serde_json::to_string_pretty(&schema())? } else { option_reference() };
         say(text.trim_end())?;
         return Ok(ExitCode::SUCCESS);
     };
@@ -177,7 +186,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let runner = Runner::new(&experiment, &store, options)?;
     if args.dry_run {
         let forecast = runner.forecast()?;
-        tell(&experiment, &store, &forecast, args.work.jobs)?;
+        tell(&experiment, &forecast, args.work.jobs)?;
         return Ok(ExitCode::SUCCESS);
     }
     let runs = runner.run();
@@ -260,7 +269,7 @@ impl<'a> CellOutput<'a> {
     }
 }
 
-fn tell(experiment: &Experiment, store: &Store, forecast: &SweepForecast, jobs: usize) -> Result<()> {
+fn tell(experiment: &Experiment, forecast: &SweepForecast, jobs: usize) -> Result<()> {
     if messages::json() {
         let told = serde_json::json!({
             "dry_run": true,
