@@ -68,11 +68,19 @@ pub(crate) struct Args {
     /// What the table shows
     #[arg(long, value_name = "WHAT", requires = "table", default_value = "test", help_heading = "Table")]
     measure: Shown,
+    #[command(flatten)]
+    reference: ReferenceArgs,
+}
+
+/// What a file can say.
+#[derive(ClapArgs)]
+#[command(next_help_heading = "Reference")]
+struct ReferenceArgs {
     /// Print the JSON schema of experiment files, for editors
-    #[arg(long, conflicts_with = "plan", help_heading = "Reference")]
+    #[arg(long, conflicts_with = "plan")]
     schema: bool,
     /// Print all that an experiment file can say, as Markdown
-    #[arg(long, conflicts_with = "plan", help_heading = "Reference")]
+    #[arg(long, conflicts_with = "plan")]
     options: bool,
 }
 
@@ -166,7 +174,8 @@ impl Load for Loader<'_> {
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let Some(path) = &args.plan else {
-        let text = if args.schema { serde_json::to_string_pretty(&schema())? } else { option_reference() };
+        let text =
+            if args.reference.schema { serde_json::to_string_pretty(&schema())? } else { option_reference() };
         say(text.trim_end())?;
         return Ok(ExitCode::SUCCESS);
     };

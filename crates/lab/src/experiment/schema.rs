@@ -76,9 +76,9 @@ pub fn option_reference() -> String {
 
 fn section(page: &mut String, title: &str, schema: &Value) {
     let about = schema["description"].as_str().unwrap_or_default().replace('\n', " ");
-    page.push_str(&format!("\n## {title}\n\n"));
+    page.extend(["\n## ", title, "\n\n"]);
     if !about.is_empty() {
-        page.push_str(&format!("{about}\n\n"));
+        page.extend([&about[..], "\n\n"]);
     }
     page.push_str("| key | meaning | default |\n| --- | --- | --- |\n");
     let required: Vec<&str> =
@@ -94,6 +94,6 @@ fn section(page: &mut String, title: &str, schema: &Value) {
             Some(Value::Object(_) | Value::Null) | None => "unset".to_owned(),
             Some(other) => format!("`{other}`"),
         };
-        page.push_str(&format!("| `{key}` | {meaning} | {default} |\n"));
+        page.extend(["| `", key, "` | ", &meaning, " | ", &default, " |\n"]);
     }
 }
