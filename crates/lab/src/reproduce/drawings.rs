@@ -261,7 +261,7 @@ fn time(table: &ResultTable) -> Option<Box<dyn Figure>> {
     let mut panels = Panels::new("Seconds of a run; diamonds are the paper's", 2);
     let mut any = false;
     for dataset in &table.datasets {
-        let row = |(kind, method): (usize, &String)| {
+        let row = |method: &String| {
             let (cell, runs) =
                 (table.cell(backbone, method, dataset)?, table.result(backbone, method, dataset)?);
             Some(Interval {
@@ -270,10 +270,10 @@ fn time(table: &ResultTable) -> Option<Box<dyn Figure>> {
                 interval: None,
                 points: runs.runs.iter().map(|run| run.value).collect(),
                 reference: cell.paper,
-                kind: usize::from(kind > 0),
+                kind: usize::from(method.starts_with("RCL")),
             })
         };
-        let rows: Vec<Interval> = table.methods.iter().enumerate().filter_map(row).collect();
+        let rows: Vec<Interval> = table.methods.iter().filter_map(row).collect();
         if rows.is_empty() {
             continue;
         }
