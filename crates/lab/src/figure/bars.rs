@@ -47,13 +47,21 @@ pub struct BarChart {
     y: Axis,
     groups: Vec<String>,
     series: Vec<BarSeries>,
+    key: bool,
 }
 
 impl BarChart {
     /// A chart of these groups.
     pub fn new<N: Into<String>>(title: impl Into<String>, groups: impl IntoIterator<Item = N>) -> Self {
         let groups = groups.into_iter().map(Into::into).collect();
-        Self { title: title.into(), size: [460.0, 300.0], y: Axis::default(), groups, series: Vec::new() }
+        Self {
+            title: title.into(),
+            size: [460.0, 300.0],
+            y: Axis::default(),
+            groups,
+            series: Vec::new(),
+            key: true,
+        }
     }
 
     /// The same with this beside it. Bars begin at 0 unless it has a range.
@@ -72,6 +80,12 @@ impl BarChart {
         let bars = bars.into_iter().map(Into::into).collect();
         self.series.push(BarSeries { name: name.into(), bars });
         self
+    }
+
+    /// The same without a key, where something else has it.
+    #[must_use]
+    pub fn without_key(self) -> Self {
+        Self { key: false, ..self }
     }
 
     /// The same in another size.
@@ -106,7 +120,7 @@ impl Figure for BarChart {
         let y = self.y.scale(values, [1.0, 0.0], true);
         let names = self.groups.iter().enumerate().map(|(place, name)| (place as f64 + 0.5, name.clone()));
         let x_axis = Axis::new("").range(0.0, self.groups.len().max(1) as f64).named(names);
-        let keys = if self.series.len() > 1 { self.keys() } else { Vec::new() };
+        let keys = if self.key && self.series.len() > 1 { self.keys() } else { Vec::new() };
         let around = Around {
             size: self.size,
             title: &self.title,

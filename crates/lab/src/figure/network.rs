@@ -26,6 +26,7 @@ pub struct Network {
     links: Vec<Link>,
     keys: Vec<Key>,
     radius: f64,
+    key: bool,
 }
 
 impl Network {
@@ -38,7 +39,7 @@ impl Network {
     ) -> Self {
         let radius = (60.0 / (places.len().max(1) as f64).sqrt()).clamp(1.2, 5.0);
         let (size, keys) = ([460.0, 460.0], Vec::new());
-        Self { title: title.into(), size, places, colours, links, keys, radius }
+        Self { title: title.into(), size, places, colours, links, keys, radius, key: true }
     }
 
     /// The same with what colours mean.
@@ -46,6 +47,12 @@ impl Network {
     pub fn key(mut self, name: impl Into<String>, colour: Colour, mark: Mark) -> Self {
         self.keys.push(Key { name: name.into(), colour, mark, dashes: "" });
         self
+    }
+
+    /// The same without its key, where something else has it.
+    #[must_use]
+    pub fn without_key(self) -> Self {
+        Self { key: false, ..self }
     }
 
     /// The same in another size.
@@ -76,7 +83,8 @@ impl Figure for Network {
             canvas.text([8.0, top + TITLE], &self.title, TITLE, (Colour::Text, Anchor::Start, false));
             top += TITLE + 9.0;
         }
-        top += draw_keys(Some(canvas), &self.keys, [8.0, top], width - 16.0) + 4.0;
+        let keys = if self.key { &self.keys[..] } else { &[] };
+        top += draw_keys(Some(canvas), keys, [8.0, top], width - 16.0) + 4.0;
         let inside = [8.0 + self.radius, top + self.radius];
         let room = [width - 16.0 - 2.0 * self.radius, height - 8.0 - top - 2.0 * self.radius];
         let finite = || self.places.iter().filter(|place| place.iter().all(|value| value.is_finite()));

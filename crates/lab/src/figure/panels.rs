@@ -5,7 +5,7 @@ use super::canvas::{Anchor, Canvas, TITLE};
 use super::frame::{Key, draw_keys};
 use super::palette::Colour;
 
-/// Several figures as one, line by line, with the key of the first. Those inside should have none of their own
+/// Several figures as one, line by line, with one key of all that they show. Those inside should have none of their own
 /// (`Chart::without_key`).
 pub struct Panels {
     title: String,
@@ -54,7 +54,13 @@ impl Figure for Panels {
     }
 
     fn keys(&self) -> Vec<Key> {
-        self.figures.first().map(|figure| figure.keys()).unwrap_or_default()
+        let mut keys: Vec<Key> = Vec::new();
+        for key in self.figures.iter().flat_map(|figure| figure.keys()) {
+            if !keys.iter().any(|known| known.name == key.name) {
+                keys.push(key);
+            }
+        }
+        keys
     }
 
     fn draw(&self, canvas: &mut Canvas) {

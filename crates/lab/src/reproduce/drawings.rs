@@ -7,7 +7,9 @@ use edgepace_train::{TrainError, listed};
 use super::Reproduction;
 use super::curriculum::{Course, KINDS, kind_of_edge};
 use crate::error::LabError;
-use crate::figure::{Axis, Bar, BarChart, Chart, Colour, Figure, Link, Mark, Network, Panels, Series};
+use crate::figure::{
+    Axis, Bar, BarChart, Chart, Colour, Figure, Interval, IntervalChart, Link, Mark, Network, Panels, Series,
+};
 use crate::store::Store;
 use crate::tables::ResultTable;
 
@@ -248,35 +250,45 @@ fn synthetic(homophily: &[f64]) -> Result<Option<Box<dyn Figure>>, LabError> {
         for (kind, word) in KINDS.iter().enumerate() {
             network = network.key(*word, Colour::Difficulty(kind as f64 / 2.0), Mark::Line);
         }
-        panels = panels.with(network);
+        panels = panels.with(network.without_key());
     }
     Ok(Some(Box::new(panels)))
 }
 
-/// Seconds of each method on a logarithmic axis, the paper's as a line across the bar.
+/// Seconds of each method on a logarithmic axis, a panel for each graph.
 fn time(table: &ResultTable) -> Option<Box<dyn Figure>> {
     let backbone = table.backbones.first()?;
-    let of = |method: &String, dataset: &String| {
-        let cell = table.cell(backbone, method, dataset)?;
-        Some(Bar { value: cell.mean?, interval: None, reference: cell.paper })
-    };
-    let datasets: Vec<&String> = table
-        .datasets
-        .iter()
-        .filter(|dataset| table.methods.iter().any(|method| of(method, dataset).is_some()))
-        .collect();
-    if datasets.is_empty() {
-        return None;
+    let mut panels = Panels::new("Seconds of a run; diamonds are the paper's", 2);
+    let mut any = false;
+    for dataset in &table.datasets {
+        let row = |method: &String| {
+            let (cell, runs) =
+                (table.cell(backbone, method, dataset)?, table.result(backbone, method, dataset)?);
+            Some(Interval {
+                name: method.clone(),
+                value: cell.mean?,
+                interval: None,
+                points: runs.runs.iter().map(|run| run.value).collect(),
+                reference: cell.paper,
+                kind: usize::from(method.starts_with("RCL")),
+            })
+        };
+        let rows: Vec<Interval> = table.methods.iter().filter_map(row).collect();
+        if rows.is_empty() {
+            continue;
+        }
+        any = true;
+        let all = || rows.iter().flat_map(|row| [Some(row.value), row.reference]).flatten();
+        let decade = |value: f64, up: bool| {
+            let power = value.max(1e-3).log10();
+            10.0_f64.powf(if up { power.ceil() } else { power.floor() })
+        };
+        let least = decade(all().fold(f64::INFINITY, f64::min), false);
+        let most = decade(all().fold(0.0, f64::max), true);
+        let axis = Axis::new("seconds").logarithmic().range(least, most);
+        panels = panels.with(IntervalChart::new(dataset.clone(), axis, rows).wide(520.0));
     }
-    let mut chart =
-        BarChart::new("Seconds of a run; the line is the paper's", table.methods.iter().map(Clone::clone))
-            .y(Axis::new("seconds").logarithmic())
-            .sized(980.0, 420.0);
-    for dataset in datasets {
-        chart =
-            chart.with(dataset, table.methods.iter().map(|method| of(method, dataset)).collect::<Vec<_>>());
-    }
-    Some(Box::new(chart))
+    any.then(|| Box::new(panels) as Box<dyn Figure>)
 }
 
 /// Bars of some methods for each graph, a panel for each backbone.
@@ -317,7 +329,7 @@ fn bars(table: &ResultTable, ours: &str) -> Option<Box<dyn Figure>> {
             };
             chart = chart.with(*method, datasets.iter().map(bar).collect::<Vec<_>>());
         }
-        panels = panels.with(chart);
+        panels = panels.with(chart.without_key());
     }
     any.then(|| Box::new(panels) as Box<dyn Figure>)
 }
