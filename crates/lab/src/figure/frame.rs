@@ -150,6 +150,8 @@ impl Frame {
                 continue;
             }
             free = x + half + 6.0;
+            // What would reach over the margin ends at it.
+            let x = x.min(self.right + MARGIN + 6.0 - half);
             canvas.text([x, self.bottom + TICK + 5.0], &label, TICK, (Colour::Faint, Anchor::Middle, false));
         }
         if !axis.label.is_empty() {
