@@ -73,6 +73,10 @@ pub struct ModelHeader {
     pub encoding: Option<String>,
     /// The mean of ln(degree + 1) over the graph, which PNA measures degrees by.
     pub mean_log_degree: f64,
+    /// What edges weighed on average where the model was judged, for each that they weigh by themselves; none where that is
+    /// 1. Edges that it has not seen weigh so much.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mean_weight: Option<f64>,
 }
 
 impl Finished {
@@ -110,6 +114,7 @@ impl Finished {
             feature_names: dataset.feature_names().map(names),
             encoding: dataset.encoding().map(ToOwned::to_owned),
             mean_log_degree: mean_log_degree(&dataset.weighted_graph()?),
+            mean_weight: mean_weight(&snapshot.structure, dataset),
         };
         if snapshot.parameters.is_empty() {
             let logits = Tensor::row(LOGITS, Numbers::F32(snapshot.logits[..].into()));
@@ -147,6 +152,17 @@ impl Finished {
         }
         tensor_file::write(path, &KIND, &header, tensors)
     }
+}
+
+/// Σ weights / Σ weights that edges have by themselves, where a method weighs the edges of the dataset.
+fn mean_weight(structure: &SavedStructure, dataset: &Dataset) -> Option<f64> {
+    let SavedStructure { graph: None, weights: Some(weights), second_weights: None, .. } = structure else {
+        return None;
+    };
+    let sum = |weights: &[f32]| weights.iter().map(|&weight| f64::from(weight)).sum::<f64>();
+    let own = dataset.weights().map_or(weights.len() as f64, sum);
+    let mean = sum(weights) / own;
+    (mean.is_finite() && mean != 1.0).then_some(mean)
 }
 
 fn model(

@@ -35,7 +35,8 @@ use edgepace_lab::Seeds;
 ///
 /// With a DATASET that is not the one of the training, its nodes are new: a graph of new nodes alone, or one with old and new
 /// nodes together. It needs the same features, which are prepared as in training; columns of a table are encoded as in
-/// training, and unknown ones refused. Its edges have weight 1, whatever the method, times their own weight if they have one.
+/// training, and unknown ones refused. Its edges weigh what those of the training did on average, times their own weight if they
+/// have one.
 ///
 /// Columns: node; name, if it has one; class and its probability; label, the class in the data, where it has classes; split
 /// (train, val or test), where the nodes are those of the training. `--proba` adds one column per class, p_CLASS. Where nodes
@@ -155,10 +156,17 @@ fn notes(args: &Args, models: &[SavedModel], ground: &Ground) -> Vec<String> {
     let trained_on = &models[0].header().dataset;
     if ground.is_new() {
         let edges = ground.dataset.graph().edges();
+        let mut weights: Vec<String> = models
+            .iter()
+            .map(|model| model.header().mean_weight.map_or("1".to_owned(), |mean| format!("{mean:.2}")))
+            .collect();
+        weights.dedup();
+        let why = if weights == ["1"] { "" } else { ", as those of the training on average" };
         notes.push(format!(
-            "new data: the model was trained on {trained_on}, not on {}; its {} edges have weight 1",
+            "new data: the model was trained on {trained_on}, not on {}; its {} edges have weight {}{why}",
             shown(ground.dataset.name()),
-            count(edges as u64)
+            count(edges as u64),
+            weights.join(", ")
         ));
     }
     if !ground.unknown_classes.is_empty() {
