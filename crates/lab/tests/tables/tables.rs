@@ -127,7 +127,7 @@ fn the_grid_has_graphs_below_each_other_and_paired_differences() {
     );
     assert_eq!(
         lines[2],
-        "| a | 5 | 81.5 ± 0.6 | 70.6 ± 0.4 | 60.5 ± 0.4 | **81.5 ± 0.5** | +21.1 ± 0.4 | +10.1 ± 0.3 | +21.1 ± 0.4 |"
+        "| a | 5 | 81.5 ± 0.6 | 70.6 ± 0.4 | 60.5 ± 0.4 | **81.5 ± 0.5** | +21.1 ± 0.4 | +10.1 ± 0.4 | +21.1 ± 0.4 |"
     );
     assert!(lines[3].ends_with("|  |  |  |"), "without its base there is no difference: {}", lines[3]);
     assert!(!grid_markdown(&results(), None).contains('−'));
