@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use clap::Args as ClapArgs;
 use edgepace_lab::statistics::{mean, standard_deviation};
 use edgepace_lab::{FinishedRun, LabError, Outcome, RunFolder, Sweep, TensorBoard};
@@ -78,13 +78,12 @@ or SIGTERM, saved with `--out`.";
 /// Where files go.
 #[derive(ClapArgs)]
 #[command(next_help_heading = "Where")]
-#[group(id = "written", multiple = true, args = ["out", "tensorboard", "report"])]
 struct FolderArgs {
     /// Write model, history, settings and edge table into this folder
     #[arg(long, value_name = "DIR", display_order = 1)]
     out: Option<PathBuf>,
     /// Replace what an earlier run left in the folder, or the page
-    #[arg(long, requires = "written", display_order = 2)]
+    #[arg(long, display_order = 2)]
     overwrite: bool,
     /// Write a page: how it learned, which edges came in when, and the graph itself
     #[arg(long, value_name = "FILE.html", display_order = 4)]
@@ -172,6 +171,10 @@ impl Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
+    let FolderArgs { out, report, tensorboard, .. } = &args.folder;
+    if args.folder.overwrite && out.is_none() && report.is_none() && tensorboard.is_none() {
+        bail!("`--overwrite` replaces what is there: give `--out`, `--report` or `--tensorboard` with it");
+    }
     if let Some(file) = &args.folder.report {
         page::check("--report", file, args.folder.overwrite)?;
     }

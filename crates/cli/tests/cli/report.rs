@@ -6,7 +6,7 @@ use tempfile::tempdir;
 
 use crate::program::{Run, edgepace_in};
 
-const GRAPH: &str = "synthetic:homophily=0.5,nodes=200,edges=800 --epochs 20";
+const GRAPH: &str = "synthetic:homophily=0.5,nodes=200,edges=800 --epochs 60";
 
 fn does(folder: &Path, line: &str) -> Run {
     edgepace_in(folder, line.split(' '))

@@ -85,7 +85,7 @@ fn event_files_of_another_run_are_kept() {
     done(folder.path(), &format!("{train} --epochs 3 --tensorboard logs"));
     let before = std::fs::read(folder.path().join("logs/seed-0").join(EVENTS)).expect("an event file");
     let again = here(folder.path(), &format!("{train} --epochs 4 --out run --tensorboard logs"));
-    let refused = "error: logs/seed-0 has a run in it\nhelp: choose another folder, or give `--overwrite`\n";
+    let refused = "error: logs/seed-0 has a run in it: choose another folder, or give `--overwrite`\n";
     assert_eq!((again.code, &again.stderr[..]), (Some(2), refused));
     assert!(!folder.path().join("run").exists(), "nothing is written");
     done(folder.path(), &format!("{train} --epochs 4 --out run"));

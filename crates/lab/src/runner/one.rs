@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use edgepace_graph::{Features, Threads};
+use edgepace_graph::{Features, Threads, files};
 use edgepace_train::{Event, Finished, Run, RunSpec, Shelf, TrainError};
 
 use super::groups::{Group, Shared};
@@ -132,9 +132,10 @@ impl Runner<'_> {
         }
         // What a process left that was killed between storing and clearing up.
         let folder = SeedFolder::at(&self.store.folder_of(id));
-        if folder.checkpoint().exists()
+        if folder.path().exists()
             && let Ok(claim) = self.store.claim(id)?
         {
+            files::sweep(claim.folder.path())?;
             claim.folder.remove_checkpoint()?;
         }
         Ok(Some(ended))

@@ -1,5 +1,6 @@
 //! Opening a store: one that is damaged, newer or not a store says so, and nothing is changed in it.
 
+use std::io::{ErrorKind, Write as _};
 use std::path::Path;
 use std::sync::Mutex;
 use std::time::Duration;
@@ -182,6 +183,17 @@ impl Store {
     }
 }
 
+const NO_SPACE: &str = "No space left on the disk";
+/// What a small file beside the store needs: a page of SQLite and of most file systems, twice.
+const ROOM: usize = 8192;
+
+/// Whether there is no room for a small file beside the store.
+fn is_full(path: &Path) -> bool {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let try_it = || tempfile::tempfile_in(folder)?.write_all(&[1; ROOM]);
+    try_it().is_err_and(|error| error.kind() == ErrorKind::StorageFull)
+}
+
 /// What SQLite says, with the file and what to do.
 pub(super) fn said(path: &Path, action: &'static str, error: &rusqlite::Error) -> LabError {
     let reason = match error.sqlite_error_code() {
@@ -189,7 +201,9 @@ pub(super) fn said(path: &Path, action: &'static str, error: &rusqlite::Error) -
         Some(ErrorCode::DatabaseCorrupt) => {
             format!("it is damaged ({error}); what can be read of it: `sqlite3 FILE .recover`")
         }
-        Some(ErrorCode::DiskFull) => "No space left on the disk".to_owned(),
+        Some(ErrorCode::DiskFull) => NO_SPACE.to_owned(),
+        // A journal that finds no room is only called an error.
+        Some(ErrorCode::SystemIoFailure) if is_full(path) => NO_SPACE.to_owned(),
         Some(ErrorCode::ReadOnly) => format!("it may only be read ({error})"),
         Some(ErrorCode::DatabaseBusy) => "another process keeps writing to it".to_owned(),
         _ => error.to_string(),
