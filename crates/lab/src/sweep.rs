@@ -27,15 +27,21 @@ pub trait Watch: Sync {
 /// Tells all of them.
 impl Watch for Vec<&dyn Watch> {
     fn goes_on(&self, seed: u64, history: &Path) {
-        self.iter().for_each(|watch| watch.goes_on(seed, history));
+        for watch in self {
+            watch.goes_on(seed, history);
+        }
     }
 
     fn on(&self, seed: u64, events: &[Event], done: u64, left: u64) {
-        self.iter().for_each(|watch| watch.on(seed, events, done, left));
+        for watch in self {
+            watch.on(seed, events, done, left);
+        }
     }
 
     fn over(&self, seed: u64) {
-        self.iter().for_each(|watch| watch.over(seed));
+        for watch in self {
+            watch.over(seed);
+        }
     }
 }
 

@@ -12,6 +12,7 @@ mod messages;
 mod records;
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
@@ -131,11 +132,11 @@ impl TensorBoard {
                     fs::remove_file(&path).map_err(|source| FileError { action: "remove", path, source })?;
                 }
             }
-            if !runs.files.contains_key(&seed) {
-                let file = self.open(seed, history)?;
-                runs.files.insert(seed, file);
-            }
-            runs.files.get_mut(&seed).map_or(Ok(()), act)
+            let file = match runs.files.entry(seed) {
+                Entry::Occupied(open) => open.into_mut(),
+                Entry::Vacant(place) => place.insert(self.open(seed, history)?),
+            };
+            act(file)
         };
         runs.failed = done().err();
     }
@@ -188,8 +189,8 @@ impl EventFile {
     }
 }
 
-fn framed(mut file: Vec<u8>, event: &Vec<u8>) -> Vec<u8> {
-    records::append(&mut file, event);
+fn framed(mut file: Vec<u8>, event: impl AsRef<[u8]>) -> Vec<u8> {
+    records::append(&mut file, event.as_ref());
     file
 }
 
@@ -311,7 +312,9 @@ mod tests {
     /// The file of a run that was never stopped.
     fn whole(folder: &Path) -> Vec<Vec<u8>> {
         let own = TensorBoard::new(folder, &plan(6), false, false).expect("a folder");
-        events().iter().for_each(|event| own.on(SEED_OF_ALL, &[*event], 0, 0));
+        for event in events() {
+            own.on(SEED_OF_ALL, &[event], 0, 0);
+        }
         own.finish().expect("written");
         told(folder)
     }

@@ -55,8 +55,11 @@ pub fn precision_curve(scored: &[(f64, bool)]) -> Vec<(f64, f64)> {
     thinned(&told).into_iter().map(share).collect()
 }
 
-/// A chart of such characteristics, each with a name and its area, which `roc_auc` gives.
-pub fn roc_chart(title: impl Into<String>, curves: Vec<(String, f64, Vec<(f64, f64)>)>) -> Chart {
+/// A curve with its name and the area below it, which `roc_auc` gives.
+pub(crate) type NamedCurve = (String, f64, Vec<(f64, f64)>);
+
+/// A chart of such characteristics.
+pub fn roc_chart(title: impl Into<String>, curves: Vec<NamedCurve>) -> Chart {
     let mut chart = Chart::new(title)
         .x(Axis::new("false positive rate").range(0.0, 1.0))
         .y(Axis::new("true positive rate").range(0.0, 1.0));

@@ -9,6 +9,14 @@ use statrs::distribution::{ContinuousCDF as _, StudentsT};
 use super::{PageTable, Report, Section};
 use crate::figure::{Axis, Chart, Interval, IntervalChart, Mark, Series};
 
+/// Graph, backbone and metric.
+type Ground<'a> = (String, &'a str, String);
+/// A method, and what came out by the number of fake edges.
+type Line = (String, Vec<(f64, Spread)>);
+
+/// More graphs than anybody compares by eye: the table has them all.
+const CHARTS: usize = 24;
+
 /// What runs have in common that differ by their seed alone.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct CellKey {
@@ -135,8 +143,6 @@ pub(super) fn comparison(report: &Report) -> Section {
             methods.push(&key.method);
         }
     }
-    /// More graphs than anybody compares by eye: the table has them all.
-    const CHARTS: usize = 24;
     let backbones: Vec<&str> = cells.iter().map(|(key, _)| key.backbone).collect();
     let one_backbone = backbones.iter().all(|name| *name == backbones[0]);
     for (graph, metric) in graphs.iter().take(CHARTS) {
@@ -196,7 +202,7 @@ pub(super) fn robustness(report: &Report) -> Section {
     );
     let cells = cells(report);
     // By graph, backbone and metric, then by method: fake edges and what came out.
-    let mut grounds: Vec<((String, &str, String), Vec<(String, Vec<(f64, Spread)>)>)> = Vec::new();
+    let mut grounds: Vec<(Ground<'_>, Vec<Line>)> = Vec::new();
     for (key, runs) in &cells {
         let (Ok(noise), Some(spread)) = (noise_of(&key.noise), tests(runs)) else { continue };
         if (Noise { fake: 0.0, ..noise }) != Noise::default() {

@@ -29,9 +29,10 @@ pub(super) fn kinds(graph: &GraphOfRun) -> Option<Kinds> {
         Some(if circle { apart.min(width - apart).min(2) } else { usize::from(apart > 0) })
     };
     let of: Vec<Option<usize>> = graph.edges.iter().map(kind).collect();
-    let names = match circle {
-        true => vec!["easy: same class", "medium: next class", "hard: other class"],
-        false => vec!["ends of one class", "ends of two classes"],
+    let names = if circle {
+        vec!["easy: same class", "medium: next class", "hard: other class"]
+    } else {
+        vec!["ends of one class", "ends of two classes"]
     };
     of.iter().any(Option::is_some).then_some(Kinds { names, of, by: "true classes of the ends" })
 }

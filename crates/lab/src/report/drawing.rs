@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use edgepace_graph::{Labels, Threads, UNLABELLED};
+use edgepace_graph::{Labels, Split, Threads, UNLABELLED};
 use edgepace_nn::argmax;
 use edgepace_train::{EdgeRow, Reasons, class_name};
 use serde::Serialize;
@@ -237,8 +237,10 @@ fn entry(epochs: &[u32], first: Option<u32>) -> u8 {
 /// Training, validation or test: 1, 2, 3; 0 for none.
 fn sets(graph: &GraphOfRun, nodes: &[u32]) -> impl Iterator<Item = u8> {
     let mut sets = vec![0; graph.dataset.graph().nodes()];
-    for (number, (_, own)) in (1..).zip(graph.split.iter().flat_map(|split| split.sets())) {
-        own.iter().for_each(|&node| sets[node as usize] = number);
+    for (number, (_, own)) in (1..).zip(graph.split.iter().flat_map(Split::sets)) {
+        for &node in own {
+            sets[node as usize] = number;
+        }
     }
     nodes.iter().map(move |&node| sets[node as usize])
 }

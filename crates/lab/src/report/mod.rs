@@ -82,9 +82,10 @@ impl GraphOfRun {
         let many = matches!(**dataset.labels(), Labels::Many(_));
         let probabilities = |by: f64| -> Vec<f32> {
             let divided: Vec<f64> = logits.iter().map(|&logit| f64::from(logit) / by).collect();
-            let each: Vec<f64> = match many {
-                true => divided.into_iter().map(sigmoid).collect(),
-                false => divided.chunks_exact(width).flat_map(softmax).collect(),
+            let each: Vec<f64> = if many {
+                divided.into_iter().map(sigmoid).collect()
+            } else {
+                divided.chunks_exact(width).flat_map(softmax).collect()
             };
             each.into_iter().map(|probability| probability as f32).collect()
         };

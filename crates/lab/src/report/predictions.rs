@@ -9,6 +9,9 @@ use crate::figure::{
     Axis, Chart, HeatMap, Series, precision_curve, reliability_diagram, roc_chart, roc_curve,
 };
 
+/// What ranks edges.
+type Score = fn(&EdgeRow) -> f64;
+
 /// More classes than a table of them can show.
 const CLASSES: usize = 50;
 
@@ -82,9 +85,8 @@ pub(super) fn detection(report: &Report) -> Section {
     let Some(graph) = &report.graph else { return section };
     let marked: Vec<(&EdgeRow, bool)> =
         graph.edges.iter().filter_map(|edge| Some((edge, edge.fake?))).collect();
-    let scored =
-        |of: fn(&EdgeRow) -> f64| marked.iter().map(|(edge, fake)| (of(edge), *fake)).collect::<Vec<_>>();
-    let scores: [(&str, fn(&EdgeRow) -> f64); 3] = [
+    let scored = |of: Score| marked.iter().map(|(edge, fake)| (of(edge), *fake)).collect::<Vec<_>>();
+    let scores: [(&str, Score); 3] = [
         ("suspicion", |edge| f64::from(edge.suspicion)),
         ("features alone", |edge| -f64::from(edge.feature_similarity)),
         ("neighbourhoods alone", |edge| -f64::from(edge.jaccard)),

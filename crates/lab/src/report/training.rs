@@ -4,11 +4,11 @@ use super::compare::unit;
 use super::{Report, ReportRun, Section};
 use crate::figure::{Axis, Chart, Series};
 
+/// Pairs of numbers: places of a line, or the ends of a band.
+type Points = Vec<(f64, f64)>;
+
 /// Mean over runs at each epoch, with the lowest and the highest, as far as all of them went.
-fn over_runs(
-    runs: &[&ReportRun],
-    of: impl Fn(&ReportRun) -> Vec<Option<f64>>,
-) -> (Vec<(f64, f64)>, Vec<(f64, f64)>) {
+fn over_runs(runs: &[&ReportRun], of: impl Fn(&ReportRun) -> Vec<Option<f64>>) -> (Points, Points) {
     let all: Vec<Vec<Option<f64>>> = runs.iter().map(|run| of(run)).collect();
     let epochs = all.iter().map(Vec::len).max().unwrap_or(0);
     let (mut points, mut band) = (Vec::new(), Vec::new());

@@ -39,7 +39,9 @@ pub fn friedman(scores: &[Vec<f64>]) -> Option<Friedman> {
         while first < columns {
             let equal = order[first..].iter().take_while(|&&at| row[at] == row[order[first]]).count();
             let rank = first as f64 + (equal as f64 + 1.0) / 2.0;
-            order[first..first + equal].iter().for_each(|&at| sums[at] += rank);
+            for &at in &order[first..first + equal] {
+                sums[at] += rank;
+            }
             ties += (equal as f64).powi(3) - equal as f64;
             first += equal;
         }

@@ -58,7 +58,7 @@ fn share_up_to(ranks: &[u64], most: u64) -> f64 {
             ways[sum] += ways[sum - rank as usize];
         }
     }
-    ways.iter().sum::<f64>() / 2.0_f64.powi(ranks.len() as i32)
+    ways.iter().sum::<f64>() / libm::ldexp(1.0, i32::try_from(ranks.len()).unwrap_or(i32::MAX))
 }
 
 #[cfg(test)]
