@@ -49,14 +49,14 @@ pub fn drawings(
     Ok(figure.map(|figure| Drawing { name: reproduction.name.to_owned(), figure }).into_iter().collect())
 }
 
-/// Points of a method over its datasets, with the 95 % interval of each mean, and those of the paper.
+/// Points of a method over its datasets, the 95 % interval of each mean, and the points of the paper.
 fn points(
     table: &ResultTable,
     backbone: &str,
     method: &str,
     datasets: &[(f64, &String)],
-) -> (Vec<(f64, f64)>, Vec<(f64, f64)>, Vec<(f64, f64)>) {
-    let (mut ours, mut band, mut paper) = (Vec::new(), Vec::new(), Vec::new());
+) -> [Vec<(f64, f64)>; 3] {
+    let [mut ours, mut band, mut paper] = [const { Vec::new() }; 3];
     for (x, dataset) in datasets {
         let Some(cell) = table.cell(backbone, method, dataset) else { continue };
         if let Some(mean) = cell.mean {
@@ -66,7 +66,7 @@ fn points(
         }
         paper.extend(cell.paper.map(|paper| (*x, paper)));
     }
-    (ours, band, paper)
+    [ours, band, paper]
 }
 
 /// Lines of some methods over datasets that have a number, and the paper's of the first two, dashed.
@@ -80,7 +80,7 @@ fn panel(
     let mut chart = Chart::new(title).x(Axis::new(x)).y(Axis::new("test accuracy / %"));
     let mut any = false;
     for (kind, method) in SHOWN.iter().enumerate() {
-        let (ours, band, paper) = points(table, backbone, method, datasets);
+        let [ours, band, paper] = points(table, backbone, method, datasets);
         if ours.len() > 1 {
             any = true;
             let series =
@@ -279,12 +279,14 @@ fn time(table: &ResultTable) -> Option<Box<dyn Figure>> {
         }
         any = true;
         let all = || rows.iter().flat_map(|row| [Some(row.value), row.reference]).flatten();
-        let decade = |value: f64, up: bool| {
-            let power = value.max(1e-3).log10();
-            10.0_f64.powf(if up { power.ceil() } else { power.floor() })
-        };
-        let least = decade(all().fold(f64::INFINITY, f64::min), false);
-        let most = decade(all().fold(0.0, f64::max), true);
+        // Whole decades.
+        let (mut least, mut most) = (1000.0, 0.01);
+        while least > all().fold(f64::INFINITY, f64::min) && least > 1e-6 {
+            least /= 10.0;
+        }
+        while most < all().fold(0.0, f64::max) {
+            most *= 10.0;
+        }
         let axis = Axis::new("seconds").logarithmic().range(least, most);
         panels = panels.with(IntervalChart::new(dataset.clone(), axis, rows).wide(520.0));
     }

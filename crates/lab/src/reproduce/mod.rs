@@ -171,6 +171,9 @@ pub fn find_reproduction(name: &str) -> Option<&'static Reproduction> {
 
 impl Reproduction {
     /// The file that says what is run.
+    ///
+    /// # Errors
+    /// A plan that no program of this version can read.
     pub fn file(&self) -> Result<ExperimentFile, LabError> {
         ExperimentFile::parse(Path::new(&format!("plans/{}.toml", self.name)), self.plan)
     }

@@ -38,7 +38,7 @@ pub fn friedman(scores: &[Vec<f64>]) -> Option<Friedman> {
         let mut first = 0;
         while first < columns {
             let equal = order[first..].iter().take_while(|&&at| row[at] == row[order[first]]).count();
-            let rank = first as f64 + (equal as f64 + 1.0) / 2.0;
+            let rank = f64::midpoint((first + 1) as f64, (first + equal) as f64);
             order[first..first + equal].iter().for_each(|&at| sums[at] += rank);
             ties += (equal as f64).powi(3) - equal as f64;
             first += equal;

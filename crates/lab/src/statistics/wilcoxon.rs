@@ -58,7 +58,8 @@ fn share_up_to(ranks: &[u64], most: u64) -> f64 {
             ways[sum] += ways[sum - rank as usize];
         }
     }
-    ways.iter().sum::<f64>() / 2.0_f64.powi(ranks.len() as i32)
+    // Halved once for each sign.
+    ranks.iter().fold(ways.iter().sum::<f64>(), |share, _| share / 2.0)
 }
 
 #[cfg(test)]
