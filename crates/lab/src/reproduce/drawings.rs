@@ -49,7 +49,7 @@ pub fn drawings(
     Ok(figure.map(|figure| Drawing { name: reproduction.name.to_owned(), figure }).into_iter().collect())
 }
 
-/// Points of a method over its datasets, with the 95 % interval of each mean, and those of the paper.
+/// Points of a method over its datasets, the 95 % interval of each mean, and the points of the paper.
 fn points(
     table: &ResultTable,
     backbone: &str,
