@@ -9,11 +9,13 @@ mod names;
 mod numbers;
 mod output;
 mod own_files;
+mod page;
 mod progress;
 mod report;
 mod runs;
 mod seeds;
 mod signals;
+mod sweep_progress;
 mod table;
 
 use std::process::ExitCode;
@@ -40,6 +42,10 @@ enum Command {
     Train(Box<commands::train::Args>),
     Audit(Box<commands::audit::Args>),
     Predict(Box<commands::predict::Args>),
+    Report(Box<commands::report::Args>),
+    Reproduce(Box<commands::reproduce::Args>),
+    Sweep(Box<commands::sweep::Args>),
+    Runs(commands::runs::Args),
     Methods(commands::methods::Args),
     Data(Box<commands::data::Args>),
     Completions(commands::completions::Args),
@@ -59,6 +65,10 @@ fn main() -> ExitCode {
         Command::Train(args) => commands::train::run(&args),
         Command::Audit(args) => commands::audit::run(&args),
         Command::Predict(args) => commands::predict::run(&args),
+        Command::Report(args) => commands::report::run(&args),
+        Command::Reproduce(args) => commands::reproduce::run(&args),
+        Command::Sweep(args) => commands::sweep::run(&args),
+        Command::Runs(args) => commands::runs::run(&args),
         Command::Methods(args) => commands::methods::run(&args),
         Command::Data(args) => commands::data::run(&args),
         Command::Completions(args) => commands::completions::run(&args, Cli::command()),

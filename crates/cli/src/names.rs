@@ -29,6 +29,13 @@ pub(crate) const PRESETS: Names = Names(|| {
 pub(crate) const BACKBONES: Names = Names(|| Backbone::ALL.map(Backbone::name).to_vec());
 pub(crate) const METRICS: Names = Names(|| Metric::ALL.map(Metric::name).to_vec());
 
+impl Names {
+    /// Names of a list that a command keeps.
+    pub(crate) const fn of(names: fn() -> Vec<&'static str>) -> Self {
+        Self(names)
+    }
+}
+
 impl TypedValueParser for Names {
     type Value = String;
 

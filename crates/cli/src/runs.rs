@@ -10,7 +10,7 @@ use edgepace_data::{Noise, SplitRule, splits};
 use edgepace_graph::{Refusal, Threads};
 use edgepace_lab::{
     DataSource, FinishedRun, FinishedRuns, LabError, Options, Outcome, Plan, PlanFile, RunFolder, Seeds,
-    Sweep,
+    Sweep, TensorBoard, Watch,
 };
 use edgepace_train::{CheckedConfig, TrainError};
 
@@ -124,6 +124,8 @@ impl WorkArgs {
         let runs = sweep.plan().seeds.len();
         let jobs = self.jobs.min(runs);
         let progress = Progress::new(runs);
+        let mut watch: Vec<&dyn Watch> = vec![&progress];
+        watch.extend(saving.tensorboard.map(|own| -> &dyn Watch { own }));
         let options = Options {
             jobs,
             threads: self.threads_of_each(jobs),
@@ -132,7 +134,7 @@ impl WorkArgs {
             deadline: saving.deadline,
             stop: saving.stop,
             memory: self.memory_limit,
-            watch: &progress,
+            watch: &watch,
         };
         messages::note(format_args!("{runs} runs, {jobs} at once, {} threads each", options.threads));
         let outcomes = sweep.each(&options, |run: FinishedRun| {
@@ -160,7 +162,7 @@ impl WorkArgs {
         finish: impl Fn(FinishedRun) -> Result<R> + Sync,
     ) -> Result<Vec<R>> {
         let stop = AtomicBool::new(false);
-        let saving = Saving { folder, checkpoint: None, deadline: None, stop: &stop };
+        let saving = Saving { folder, tensorboard: None, checkpoint: None, deadline: None, stop: &stop };
         let outcomes = self.each(sweep, &saving, finish)?;
         let done = |outcome| match outcome {
             Outcome::Done(result) => Some(result),
@@ -173,6 +175,7 @@ impl WorkArgs {
 /// Where and when runs are saved, and when they end.
 pub(crate) struct Saving<'a> {
     pub(crate) folder: Option<&'a RunFolder>,
+    pub(crate) tensorboard: Option<&'a TensorBoard>,
     pub(crate) checkpoint: Option<Duration>,
     pub(crate) deadline: Option<Instant>,
     pub(crate) stop: &'a AtomicBool,
@@ -212,6 +215,11 @@ impl ConfigFile {
 }
 
 impl RunArgs {
+    /// Where datasets are kept.
+    pub(crate) fn data_folder(&self) -> &DataFolder {
+        &self.data_folder
+    }
+
     /// The seeds that were asked for.
     pub(crate) fn seeds(&self) -> Option<&[u64]> {
         self.seeds.as_ref().map(Seeds::as_slice)

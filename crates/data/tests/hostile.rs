@@ -45,6 +45,20 @@ fn readers_survive_whatever_they_are_given() {
     }
 }
 
+/// What `cargo fuzz run` begins with: without valid files it would hardly get past the first bytes of a format.
+#[test]
+#[ignore = "writes fuzz/corpus: cargo test -p edgepace-data --test hostile -- --ignored"]
+fn valid_files_are_the_corpus_of_each_fuzz_target() {
+    for target in TARGETS {
+        let folder =
+            std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus").join(target.name);
+        std::fs::create_dir_all(&folder).expect("a folder");
+        for (number, bytes) in seeds::of(target.name).iter().enumerate() {
+            std::fs::write(folder.join(format!("valid-{number}")), bytes).expect("a file");
+        }
+    }
+}
+
 fn chain(result: &Result<(), edgepace_data::DataError>) -> String {
     let mut text = String::new();
     let mut cause = result.as_ref().err().map(|error| error as &dyn std::error::Error);

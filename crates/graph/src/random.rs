@@ -33,6 +33,10 @@ pub enum Purpose {
     EdgeNetwork = 30,
     /// What is added to scores of edges when some are sampled; the stream index is the epoch.
     EdgeSamples = 31,
+    /// Which edges are left out of a training step; the stream index is the epoch.
+    DroppedEdges = 32,
+    /// Which pairs a bootstrap draws; the stream index is the resample.
+    Resamples = 33,
     /// The random block from which singular vectors are found.
     Spectrum = 20,
 }

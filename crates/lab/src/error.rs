@@ -74,6 +74,28 @@ pub enum LabError {
         /// Those that are over.
         over: Vec<u64>,
     },
+    /// A report that cannot be made.
+    #[error("no report: {reason}")]
+    Report {
+        /// What is wrong.
+        reason: String,
+    },
+    /// A run that broke off.
+    #[error("{reason}")]
+    Failed {
+        /// Why.
+        reason: String,
+    },
+    /// A store that cannot be read or written.
+    #[error("cannot {action} the store {}: {reason}", .path.display())]
+    Store {
+        /// The file.
+        path: PathBuf,
+        /// What was tried, as in "read".
+        action: &'static str,
+        /// What is wrong, and what to do.
+        reason: String,
+    },
     /// A record of a run with other data, settings or arithmetic.
     #[error("{} is of the run {found}, expected {expected}: data, settings or version have changed", .path.display())]
     OtherRun {

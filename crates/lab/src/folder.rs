@@ -8,8 +8,8 @@
 //!                  record.json
 //! ```
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{ErrorKind, Read as _, Seek as _, Write as _};
+use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use edgepace_graph::files::{self, FileError};
@@ -17,6 +17,7 @@ use edgepace_train::{RunRecord, RunSpec};
 use serde::Serialize;
 
 use crate::error::LabError;
+use crate::lock::{Lock, Taken};
 use crate::plan::{Plan, PlanFile};
 
 const CONFIG: &str = "config.toml";
@@ -42,7 +43,7 @@ const HEAD: &str = concat!(
 #[derive(Debug)]
 pub struct RunFolder {
     folder: PathBuf,
-    lock: Option<File>,
+    _lock: Lock,
 }
 
 impl RunFolder {
@@ -123,28 +124,9 @@ impl RunFolder {
     }
 
     fn lock(folder: &Path) -> Result<Self, LabError> {
-        let path = folder.join(LOCK);
-        let failed = |source| FileError { action: "lock", path: path.clone(), source };
-        loop {
-            let mut options = OpenOptions::new();
-            let mut file =
-                options.read(true).write(true).create(true).truncate(false).open(&path).map_err(failed)?;
-            if file.try_lock().is_err() {
-                let mut owner = String::new();
-                // Who has it may not have said so yet.
-                let _ = file.read_to_string(&mut owner);
-                let owner = if owner.is_empty() { "another process".to_owned() } else { owner };
-                return Err(LabError::Busy { folder: folder.to_owned(), owner });
-            }
-            // Whoever had it before may have removed it in the meantime.
-            if !is_same(&file, &path) {
-                continue;
-            }
-            let command: Vec<String> = std::env::args().collect();
-            let owner = format!("process {} runs `{}`", std::process::id(), command.join(" "));
-            file.set_len(0).and_then(|()| file.rewind()).map_err(failed)?;
-            file.write_all(owner.as_bytes()).map_err(failed)?;
-            return Ok(Self { folder: folder.to_owned(), lock: Some(file) });
+        match Lock::take(&folder.join(LOCK))? {
+            Taken::Held(lock) => Ok(Self { folder: folder.to_owned(), _lock: lock }),
+            Taken::By(owner) => Err(LabError::Busy { folder: folder.to_owned(), owner }),
         }
     }
 
@@ -213,32 +195,6 @@ impl RunFolder {
         files::create_folder(&own.folder)?;
         Ok(own)
     }
-}
-
-impl Drop for RunFolder {
-    fn drop(&mut self) {
-        // Removed before it is given free, so that nobody else's is removed.
-        if let Some(lock) = self.lock.take() {
-            let _ = fs::remove_file(self.folder.join(LOCK));
-            drop(lock);
-        }
-    }
-}
-
-/// Whether a file is the one of that name.
-#[cfg(unix)]
-fn is_same(file: &File, path: &Path) -> bool {
-    use std::os::unix::fs::MetadataExt as _;
-    let of = |found: fs::Metadata| (found.dev(), found.ino());
-    match (file.metadata(), fs::metadata(path)) {
-        (Ok(file), Ok(path)) => of(file) == of(path),
-        _ => false,
-    }
-}
-
-#[cfg(not(unix))]
-fn is_same(_: &File, path: &Path) -> bool {
-    path.exists()
 }
 
 fn write_json(path: &Path, value: &impl Serialize) -> Result<(), LabError> {
@@ -343,6 +299,15 @@ impl SeedFolder {
     /// A file that cannot be written.
     pub fn write_record(&self, record: &RunRecord) -> Result<(), LabError> {
         write_json(&self.folder.join(RECORD), record)
+    }
+
+    /// Removes all files of the run.
+    ///
+    /// # Errors
+    /// A file that cannot be removed.
+    pub(crate) fn remove_files(&self) -> Result<(), LabError> {
+        files::sweep(&self.folder)?;
+        OF_SEED.iter().try_for_each(|name| remove(&self.folder.join(name)))
     }
 
     /// Removes the checkpoint of a run that is over.

@@ -1,4 +1,7 @@
-//! Many runs: plans, run folders that are safe to kill, statistics.
+//! Many runs: plans, experiments, run folders and stores that are safe to kill, statistics.
+//!
+//! An [`Experiment`] is a grid of runs, read from TOML. A [`Runner`] does them, several at a time, and keeps each in a
+//! [`Store`] as soon as it is over; what the store has is not run again.
 //!
 //! A [`Plan`] says what to run on what, with which seeds. A [`Sweep`] does it, several runs at a time. With a [`RunFolder`]
 //! each run leaves its files there and is saved now and then, so that what was killed goes on where it was, to the same
@@ -49,17 +52,36 @@
 //! ```
 
 mod error;
+mod experiment;
+pub mod figure;
 mod finished;
 mod folder;
 mod history;
+mod lock;
 mod plan;
+pub mod report;
+pub mod reproduce;
+mod runner;
 mod seeds;
 pub mod statistics;
+mod store;
 mod sweep;
+pub mod tables;
+mod tensorboard;
+mod toml_text;
+mod work;
 
 pub use error::LabError;
+pub use experiment::{
+    AsText, BackboneName, Cell, ConfigEntry, Experiment, ExperimentFile, GraphEntry, Limit, MethodEntry,
+    OneOrMany, option_reference, schema,
+};
 pub use finished::{FinishedRuns, FinishedSeed, TrainingData, as_trained, source_of};
 pub use folder::{RunFolder, SeedFolder};
 pub use plan::{DataSource, Plan, PlanFile, RunData, with_noise};
+pub use runner::{CellRun, Ended, Load, Runner, RunnerOptions, SweepForecast, SweepProgress, WatchRuns};
 pub use seeds::Seeds;
+pub use store::{Filter, Imported, Label, Order, RunRow, Status, Store};
 pub use sweep::{FinishedRun, Forecast, Options, Outcome, Sweep, Unwatched, Watch};
+pub use tensorboard::TensorBoard;
+pub use work::KeepFiles;

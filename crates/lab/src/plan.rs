@@ -1,19 +1,19 @@
 //! What to run on what: one dataset, one config, many seeds; and how that is written down.
 
-use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
 use edgepace_data::import::Import;
 use edgepace_data::{Generator, Noise, Source, SplitRule, generate, splits};
 use edgepace_graph::files::FileError;
-use edgepace_graph::{Dataset, Split, Threads, nearest};
+use edgepace_graph::{Dataset, Split, Threads};
 use edgepace_train::{Judge, Material, RunConfig};
 use serde::{Deserialize, Serialize};
 use toml::de::{DeTable, DeValue};
 
 use crate::error::LabError;
 use crate::seeds::Seeds;
+use crate::toml_text::{self, line};
 
 /// Where the graph comes from.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -76,28 +76,14 @@ impl PlanFile {
     /// # Errors
     /// Not TOML, an unknown field, or a value that it cannot have, with line and field.
     pub fn parse(path: &Path, text: &str) -> Result<Self, LabError> {
-        let wrong = |span: Option<Range<usize>>, field: String, reason: &str| LabError::Plan {
-            path: path.to_owned(),
-            line: span.map(|span| line(text, span.start)),
-            field: Some(field).filter(|field| field != "."),
-            reason: readable(reason),
-        };
-        let table =
-            DeTable::parse(text).map_err(|error| wrong(error.span(), ".".to_owned(), error.message()))?;
+        let table = toml_text::table(path, text)?;
         let whole = table.get_ref().is_empty()
             || table.get_ref().keys().any(|key| PLAN_KEYS.contains(&key.get_ref().as_ref()));
-        let read = toml::Deserializer::parse(text)
-            .map_err(|error| wrong(error.span(), ".".to_owned(), error.message()))?;
-        let result = if whole {
-            serde_path_to_error::deserialize(read)
+        if whole {
+            toml_text::read(path, text)
         } else {
-            serde_path_to_error::deserialize(read).map(|run| Self { run, ..Self::default() })
-        };
-        result.map_err(|error| {
-            let field = error.path().to_string();
-            let error = error.into_inner();
-            wrong(error.span(), field, error.message())
-        })
+            toml_text::read(path, text).map(|run| Self { run, ..Self::default() })
+        }
     }
 
     /// The plan as TOML.
@@ -125,24 +111,6 @@ fn table_in<'a, 'b>(table: &'a DeTable<'b>, name: &str) -> Option<&'a DeTable<'b
         DeValue::Table(table) => Some(table),
         _ => None,
     }
-}
-
-/// What the reader of TOML says, in words of the field, with the name that was probably meant.
-fn readable(reason: &str) -> String {
-    let reason = reason.trim().replace('\n', " ");
-    if let Some((found, legal)) = reason.strip_prefix("unknown field `").and_then(|rest| rest.split_once('`'))
-        && let Some(near) = nearest(found, legal.split('`').skip(1).step_by(2))
-    {
-        return format!("there is no such field: did you mean `{near}`?");
-    }
-    let kinds = [("u32", "a whole number"), ("usize", "a whole number"), ("f64", "a number")];
-    let kind = kinds.iter().find_map(|(kind, words)| Some((reason.strip_suffix(kind)?, words)));
-    kind.map_or(reason.clone(), |(begin, words)| format!("{begin}{words}"))
-}
-
-/// The line of a byte, from 1.
-fn line(text: &str, byte: usize) -> usize {
-    1 + text.char_indices().take_while(|(at, _)| *at < byte).filter(|(_, letter)| *letter == '\n').count()
 }
 
 impl From<Plan> for PlanFile {

@@ -33,6 +33,11 @@ impl Seeds {
         }
     }
 
+    /// One seed.
+    pub fn one(seed: u64) -> Self {
+        Self(vec![seed])
+    }
+
     /// One by one.
     pub fn into_vec(self) -> Vec<u64> {
         self.0

@@ -1,30 +1,42 @@
 //! The runs of a plan, several at a time, each saved now and then.
 
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use edgepace_data::native::check_unchanged;
 use edgepace_graph::{Dataset, Threads};
-use edgepace_train::{
-    Audit, CheckedConfig, EdgeTable, Event, Finished, Run, RunConfig, RunRecord, RunSpec, Shelf, TableFormat,
-    TrainError, read_checkpoint, write_checkpoint,
-};
+use edgepace_train::{CheckedConfig, Event, Finished, Run, RunConfig, RunRecord, Shelf, TrainError};
 
 use crate::error::LabError;
-use crate::folder::{RunFolder, SeedFolder};
-use crate::history::HistoryFile;
+use crate::folder::RunFolder;
 use crate::plan::{Plan, RunData};
-
-/// Checkpoints take at most this share of the time of a run, unless one is asked for after each epoch.
-const CHECKPOINT_SHARE: f64 = 0.01;
+use crate::work::{KeepFiles, Work};
 
 /// What is told of runs in progress.
 pub trait Watch: Sync {
+    /// A run goes on from a checkpoint, or was over before; what happened until then is in this file, one JSON object per
+    /// line.
+    fn goes_on(&self, _seed: u64, _history: &Path) {}
     /// A run did something; `done` epochs are behind it and about `left` to come.
     fn on(&self, seed: u64, events: &[Event], done: u64, left: u64);
     /// A run is over.
     fn over(&self, seed: u64);
+}
+
+/// Tells all of them.
+impl Watch for Vec<&dyn Watch> {
+    fn goes_on(&self, seed: u64, history: &Path) {
+        self.iter().for_each(|watch| watch.goes_on(seed, history));
+    }
+
+    fn on(&self, seed: u64, events: &[Event], done: u64, left: u64) {
+        self.iter().for_each(|watch| watch.on(seed, events, done, left));
+    }
+
+    fn over(&self, seed: u64) {
+        self.iter().for_each(|watch| watch.over(seed));
+    }
 }
 
 /// Sees nothing.
@@ -228,144 +240,25 @@ impl Sweep {
             && let Some(record) = folder.record(&spec)?
         {
             folder.remove_checkpoint()?;
+            options.watch.goes_on(seed, &folder.history());
             return Ok(Outcome::Before(Box::new(record)));
         }
         spec.check_memory(&data.material, options.jobs, options.memory).map_err(LabError::from)?;
-        match work(spec, data, &threads, folder.as_ref(), options)? {
+        let work = Work {
+            threads: &threads,
+            shelf: Shelf::new(),
+            folder: folder.as_ref(),
+            keep: KeepFiles::ALL,
+            writes_record: true,
+            checkpoint: options.checkpoint,
+            deadline: options.deadline,
+            stop: &|| options.stop.load(Ordering::Relaxed),
+            goes_on: &|history| options.watch.goes_on(seed, history),
+            on: &|events, done, left| options.watch.on(seed, events, done, left),
+        };
+        match work.run(spec, &data)? {
             None => Ok(Outcome::Left),
-            Some(run) => finish(run).map(Outcome::Done),
+            Some(finished) => finish(FinishedRun { data, finished }).map(Outcome::Done),
         }
-    }
-}
-
-/// Trains until the run is over, or told to stop. Its files are written before it is handed on.
-fn work(
-    spec: RunSpec,
-    data: RunData,
-    threads: &Threads,
-    folder: Option<&SeedFolder>,
-    options: &Options<'_>,
-) -> Result<Option<FinishedRun>, LabError> {
-    let (seed, shelf, material) = (spec.seed(), Shelf::new(), &data.material);
-    let saved = folder.map(SeedFolder::checkpoint).filter(|path| path.exists());
-    let (mut run, bytes) = match saved {
-        None => (Run::start(spec, material, &shelf, threads)?, 0),
-        Some(path) => {
-            let (state, bytes) = read_checkpoint(&path, &spec)?;
-            (Run::resume(spec, material, &shelf, threads, &state)?, bytes)
-        }
-    };
-    let mut history = folder.map(|folder| HistoryFile::open(&folder.history(), bytes)).transpose()?;
-    let mut saves = folder.map(|folder| Checkpoints::new(folder, options.checkpoint));
-    let mut stopped = None;
-    loop {
-        match run.advance() {
-            Ok(None) => break,
-            Ok(Some(events)) => {
-                if let Some(history) = &mut history {
-                    history.append(events)?;
-                }
-                let events = events.to_vec();
-                let (done, left) = run.progress();
-                options.watch.on(seed, &events, done, left);
-            }
-            Err(cause) => return Err(diverged(run, &data, folder, seed, cause)),
-        }
-        if let (Some(saves), Some(history)) = (&mut saves, &mut history) {
-            let asked = options.stop.load(Ordering::Relaxed);
-            if asked || saves.due() {
-                saves.save(&run, history)?;
-            }
-            if asked {
-                return Ok(None);
-            }
-        }
-        if options.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-            stopped = Some("time limit");
-            if let (Some(saves), Some(history)) = (&mut saves, &mut history) {
-                saves.save(&run, history)?;
-            }
-            break;
-        }
-    }
-    if let Some(history) = &mut history {
-        history.sync()?;
-    }
-    // A graph that changed under the run makes a record that nobody can repeat.
-    check_unchanged()?;
-    let finished = run.finish(&data.judge, stopped)?;
-    if let Some(folder) = folder {
-        write(folder, &data, &finished, threads)?;
-        if stopped.is_none() {
-            folder.remove_checkpoint()?;
-        }
-    }
-    Ok(Some(FinishedRun { data, finished }))
-}
-
-/// The files of a run that is over, the record last.
-fn write(
-    folder: &SeedFolder,
-    data: &RunData,
-    finished: &Finished,
-    threads: &Threads,
-) -> Result<(), LabError> {
-    let dataset = &data.dataset;
-    if let Some(report) = &finished.edges {
-        let audit = Audit::new(threads, dataset, report)?;
-        let table = EdgeTable::new(dataset, report, &finished.snapshot.logits, &audit);
-        table.write(&folder.edges(), TableFormat::Csv)?;
-    }
-    write_model(folder, data, finished)?;
-    folder.write_record(&finished.record)
-}
-
-/// The model, which knows where its data came from.
-fn write_model(folder: &SeedFolder, data: &RunData, finished: &Finished) -> Result<(), LabError> {
-    let source = serde_json::to_string(&data.source).ok();
-    Ok(finished.write_model(&folder.model(), &data.dataset, source.as_deref())?)
-}
-
-/// The error of a run, whose best until then is kept where there is a folder for it.
-fn diverged(run: Run, data: &RunData, folder: Option<&SeedFolder>, seed: u64, cause: TrainError) -> LabError {
-    if !matches!(cause, TrainError::Diverged { .. }) {
-        return cause.into();
-    }
-    let keep = |folder: &SeedFolder| {
-        let finished = run.finish(&data.judge, Some("training diverged")).ok()?;
-        write_model(folder, data, &finished).ok()?;
-        folder.write_record(&finished.record).ok()?;
-        Some(folder.path().to_owned())
-    };
-    LabError::Diverged { seed, kept: folder.and_then(keep), cause }
-}
-
-/// When a run is saved.
-struct Checkpoints<'a> {
-    folder: &'a SeedFolder,
-    interval: Option<Duration>,
-    last: Instant,
-    /// How long the latest one took.
-    took: Duration,
-}
-
-impl<'a> Checkpoints<'a> {
-    fn new(folder: &'a SeedFolder, interval: Option<Duration>) -> Self {
-        Self { folder, interval, last: Instant::now(), took: Duration::ZERO }
-    }
-
-    fn due(&self) -> bool {
-        let Some(interval) = self.interval else { return false };
-        let affordable =
-            if interval.is_zero() { Duration::ZERO } else { self.took.div_f64(CHECKPOINT_SHARE) };
-        self.last.elapsed() >= interval.max(affordable)
-    }
-
-    fn save(&mut self, run: &Run, history: &mut HistoryFile) -> Result<(), LabError> {
-        let begin = Instant::now();
-        let bytes = history.sync()?;
-        write_checkpoint(&self.folder.checkpoint(), run.spec(), run.save()?, bytes)?;
-        (self.took, self.last) = (begin.elapsed(), Instant::now());
-        Ok(())
     }
 }

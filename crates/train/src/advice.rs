@@ -1,4 +1,4 @@
-//! Looks at what a run learns from and says what a friend would.
+//! Looks at what a run learns from, and warns of what is probably a mistake.
 
 use edgepace_graph::{Classes, Features, Labels, UNLABELLED};
 use edgepace_nn::{Backbone, Threads};

@@ -3,7 +3,7 @@
 use edgepace_curriculum::{Pairs, feature_similarity, neighbourhood_overlap};
 use edgepace_graph::{Dataset, Features};
 use edgepace_nn::{Threads, roc_auc};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::error::TrainError;
 use crate::snapshot::EdgeReport;
@@ -12,7 +12,7 @@ use crate::snapshot::EdgeReport;
 #[derive(Clone, Debug)]
 pub struct Audit {
     /// In [0, 1]: the share of all other edges that are better supported, equals counting half. 0 is the best supported edge, 1 the
-    /// least; an edge of suspicion 0.9 is among the tenth that has least for it. It is a rank, not a probability of being
+    /// least; an edge of suspicion 0.9 is among the tenth with the least support. It is a rank, not a probability of being
     /// fake: half of the edges of a graph without a single fake one are above 0.5.
     ///
     /// Support is the mean of three ranks, so that none of them needs a scale: how hard the curriculum found the edge, how
@@ -22,7 +22,45 @@ pub struct Audit {
     pub feature_similarity: Vec<f32>,
     /// Jaccard overlap of the neighbourhoods of the two ends, the edge itself left out; by weights where edges have them.
     pub jaccard: Vec<f32>,
+    /// Why: what makes up the suspicion.
+    pub reasons: Vec<Reasons>,
     pairs: Pairs,
+}
+
+/// Why an edge is suspicious: its rank in each of three ways, in [0, 1], as the share of other edges that are better
+/// supported in it, equals counting half. Their mean, ranked among those of all edges, is the suspicion.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Reasons {
+    /// How hard the method found the edge: how little its model expects its ends to be joined.
+    pub disagreement: f32,
+    /// How little alike the features of its ends are.
+    pub features: f32,
+    /// How little the neighbourhoods of its ends overlap.
+    pub neighbourhood: f32,
+}
+
+impl Reasons {
+    /// Those of edges whose difficulty, feature similarity and neighbourhood overlap are known. Each undirected edge has to be
+    /// there once, or each twice.
+    pub fn of(difficulty: &[f32], feature_similarity: &[f32], jaccard: &[f32]) -> Vec<Self> {
+        three_ranks(difficulty, feature_similarity, jaccard).into_iter().map(Self::from).collect()
+    }
+}
+
+impl From<[f64; 3]> for Reasons {
+    fn from(ranks: [f64; 3]) -> Self {
+        let [disagreement, features, neighbourhood] = ranks.map(|rank| rank as f32);
+        Self { disagreement, features, neighbourhood }
+    }
+}
+
+/// The rank of each edge by difficulty, by dissimilarity of features and by lack of overlap.
+fn three_ranks(difficulty: &[f32], similarity: &[f32], jaccard: &[f32]) -> Vec<[f64; 3]> {
+    let signed =
+        |values: &[f32], sign: f64| values.iter().map(|&value| sign * f64::from(value)).collect::<Vec<f64>>();
+    let [a, b, c] = [signed(difficulty, 1.0), signed(similarity, -1.0), signed(jaccard, -1.0)]
+        .map(|values| ranks(&values));
+    a.into_iter().zip(b).zip(c).map(|((a, b), c)| [a, b, c]).collect()
 }
 
 /// How well edges that are marked as fake were found. Each undirected edge counts once.
@@ -84,16 +122,11 @@ impl Audit {
         let overlap = neighbourhood_overlap(threads, &dataset.weighted_graph()?)?;
         let mut difficulty = vec![0.0; pairs.len()];
         for (&pair, &value) in pairs.pair_of().iter().zip(&report.difficulty) {
-            difficulty[pair as usize] = f64::from(value);
+            difficulty[pair as usize] = value;
         }
-        let minus = |values: &[f32]| values.iter().map(|&value| -f64::from(value)).collect::<Vec<f64>>();
-        let mut ranks = ranks(&difficulty);
-        for other in [minus(&similarity), minus(&overlap.jaccard)] {
-            for (sum, rank) in ranks.iter_mut().zip(self::ranks(&other)) {
-                *sum += rank;
-            }
-        }
-        let suspicion = self::ranks(&ranks);
+        let why = three_ranks(&difficulty, &similarity, &overlap.jaccard);
+        let sums: Vec<f64> = why.iter().map(|[a, b, c]| a + b + c).collect();
+        let suspicion = ranks(&sums);
         let per_edge = |value: &dyn Fn(usize) -> f32| {
             pairs.pair_of().iter().map(|&pair| value(pair as usize)).collect::<Vec<f32>>()
         };
@@ -101,6 +134,7 @@ impl Audit {
             suspicion: per_edge(&|pair| suspicion[pair] as f32),
             feature_similarity: per_edge(&|pair| similarity[pair]),
             jaccard: per_edge(&|pair| overlap.jaccard[pair]),
+            reasons: pairs.pair_of().iter().map(|&pair| Reasons::from(why[pair as usize])).collect(),
             pairs,
         })
     }

@@ -157,6 +157,16 @@ impl EdgeFile {
         Ok(Self { csv, path: path.to_owned(), optional })
     }
 
+    /// All rows, the most suspicious first.
+    ///
+    /// # Errors
+    /// A row that cannot be read.
+    pub fn rows(mut self) -> Result<Vec<EdgeRow>, TrainError> {
+        let path = self.path;
+        let rows = self.csv.deserialize::<EdgeRow>();
+        rows.map(|row| row.map_err(|error| unreadable(&path, &error))).collect()
+    }
+
     /// The first rows, how well marked edges were found, and a copy of all of it where one is asked for: in one pass.
     ///
     /// # Errors

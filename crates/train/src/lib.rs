@@ -69,7 +69,7 @@ mod tensor_file;
 mod trained;
 mod warning;
 
-pub use audit::{Audit, Detection};
+pub use audit::{Audit, Detection, Reasons};
 pub use checkpoint::{read_checkpoint, write_checkpoint};
 pub use choose::Trial;
 pub use config::{Keep, RUN_SETTINGS, RunConfig};

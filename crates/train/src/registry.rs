@@ -11,7 +11,7 @@ use crate::config::{Keep, RUN_SETTINGS, RunConfig, to_table};
 use crate::error::TrainError;
 use crate::learner::Recipe;
 use crate::methods::vanilla::Vanilla;
-use crate::methods::{gnn_svd, neural_sparse, nodes, pro_gnn, prune, ptdnet, rcl};
+use crate::methods::{drop_edge, gnn_svd, neural_sparse, nodes, pro_gnn, prune, ptdnet, rcl};
 use crate::setting::Setting;
 
 use rcl::AUTO;
@@ -271,6 +271,16 @@ pub const METHODS: &[MethodInfo] = &[
         (nodes::NODE_SETTINGS, nodes::node_defaults),
         nodes::root,
     ),
+    MethodInfo {
+        orders_edges: false,
+        candidates: Some(drop_edge::candidates),
+        ..structure_learning(
+            "drop-edge",
+            "DropEdge: random edges are left out of each epoch",
+            (drop_edge::SETTINGS, drop_edge::defaults),
+            drop_edge::recipe,
+        )
+    },
     pruning("prune-features", "plain training without edges of dissimilar ends", prune::by_features),
     pruning("prune-overlap", "plain training without edges of few common neighbours", prune::by_overlap),
     curriculum("curriculum-linear", "rcl whose edges grow with t"),

@@ -1,4 +1,4 @@
-//! What a friend would say about a run: nothing is refused, but something is probably not as it was meant.
+//! Warnings about a run: nothing is refused, but something is probably not as it was meant.
 
 use std::fmt;
 

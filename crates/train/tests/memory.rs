@@ -97,6 +97,7 @@ fn every_method() -> Vec<String> {
                 "prune-features" | "prune-overlap" if backbone != "gcn" => {
                     all.push(format!("{plain} drop=0.3"));
                 }
+                "drop-edge" if backbone != "gcn" => all.push(format!("{plain} rate=0.3")),
                 "gnn-svd" => all.push(format!("{plain} rank=20")),
                 "ptdnet" => all.push(format!("{plain} rank_period=1 epochs=5")),
                 _ => all.push(plain),
@@ -140,6 +141,7 @@ fn estimates_are_close_to_what_is_allocated() {
         "method=neural-sparse",
         "method=ptdnet",
         "method=prune-overlap drop=0.3",
+        "method=drop-edge rate=0.3",
         "method=gnn-svd rank=20",
     ] {
         check(&directed, settings);
@@ -155,6 +157,7 @@ fn estimates_are_close_to_what_is_allocated() {
         "method=neural-sparse",
         "method=ptdnet rank_period=1 epochs=5",
         "method=prune-overlap drop=0.3",
+        "method=drop-edge rate=0.3",
         "method=gnn-svd rank=20",
         "method=clnode",
         "method=pro-gnn-sparse inner=1 nuclear_every=1 rank=8",

@@ -17,15 +17,16 @@ use crate::dataset::budget;
 use crate::dry_run;
 use crate::messages;
 use crate::output::check_file;
+use crate::page::{self, Collected};
 use crate::report::{Said, Summary, fixed, mean_and_deviation, said_once, warn};
 use crate::runs::{RunArgs, with_remedy};
 use crate::table::{Align, Table, count, say, shown};
 
-/// Find the edges of a graph that have least for them.
+/// Find the edges of a graph with the least support.
 ///
 /// Reads a run that is over (a folder of `edgepace train --out`, or of one of its seeds), or trains on a dataset as `edgepace
 /// train` does, and ranks every edge. Suspicion is a number from 0 to 1: the share of all other edges that
-/// are better supported, so an edge of 0.9 is among the tenth that has least for it. Support is how easy the curriculum
+/// are better supported, so an edge of 0.9 is among the tenth with the least support. Support is how easy the curriculum
 /// found the edge, how alike the features of its ends are and how far their neighbourhoods overlap, each as a rank.
 /// Suspicion is a rank as well, not a probability of being wrong: half of the edges of a flawless graph are above 0.5.
 ///
@@ -39,9 +40,10 @@ use crate::table::{Align, Table, count, say, shown};
 /// many most suspicious edges as there are fakes.
 #[derive(ClapArgs)]
 #[command(after_help = "Examples:
-  edgepace audit cora --top 20                                 the edges that have least for them
+  edgepace audit cora --top 20                                 the most suspicious edges
   edgepace audit run                                           those of a run, which is not repeated
   edgepace audit --edges e.csv --nodes n.csv -o edges.parquet  every edge of your own graph, as a table
+  edgepace audit run --report audit.html                       a page with the graph and its edges
   edgepace audit cora --noise fake=1.0 --seeds 0..3 --jobs 2   how well fake edges are found")]
 pub(crate) struct Args {
     /// Print so many of the most suspicious edges, of the first seed
@@ -50,9 +52,12 @@ pub(crate) struct Args {
     /// Write all edges, those of the first seed: csv, parquet, json or jsonl by its name
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Replace the file if it is there
+    /// Replace files that are there
     #[arg(long)]
     overwrite: bool,
+    /// Write a page with the graph, its edges and why they are suspicious
+    #[arg(long, value_name = "FILE.html")]
+    report: Option<PathBuf>,
     /// The same as CSV, whatever the name
     #[arg(long, value_name = "FILE", hide = true)]
     csv: Option<PathBuf>,
@@ -92,6 +97,9 @@ type OfRun = (Found, String, Vec<EdgeRow>);
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let tables = args.tables()?;
+    if let Some(file) = &args.report {
+        page::check("--report", file, args.overwrite)?;
+    }
     let output = if let Some(folder) = args.run.finished()? {
         of_finished(args, &folder, &tables)?
     } else {
@@ -102,14 +110,28 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
             dry_run::tell(&sweep, &args.run.work, None)?;
             return Ok(ExitCode::SUCCESS);
         }
-        let each = |run: FinishedRun| of_run(args, sweep.plan(), &run, &tables);
+        let collected = Collected::default();
+        let each = |run: FinishedRun| {
+            if args.report.is_some() {
+                let seed = run.finished.record.result.seed;
+                let place = sweep.plan().seeds.iter().position(|own| *own == seed).unwrap_or(0);
+                collected.keep(place, &run, place == 0, &budget(args.run.work.threads)?)?;
+            }
+            of_run(args, sweep.plan(), &run, &tables)
+        };
         let audited = args.run.work.each_finished(&sweep, None, each)?;
+        if let Some(file) = &args.report {
+            page::write(&collected.report(), file, &budget(args.run.work.threads)?)?;
+        }
         Output::new(audited, |runs, splits, warnings| Summary::new(&sweep, runs, splits, warnings))
     };
     if messages::json() {
         say(&serde_json::to_string(&output)?)?;
     } else {
         print(&output, &tables)?;
+        if let Some(file) = &args.report {
+            say(&format!("wrote {}", file.display()))?;
+        }
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -163,6 +185,12 @@ fn of_finished(args: &Args, folder: &Path, tables: &[(PathBuf, TableFormat)]) ->
         }
         let result = &run.record.result;
         audited.push((Found::new(result, detection), result.split.clone(), rows));
+    }
+    if let Some(file) = &args.report {
+        let threads = budget(args.run.work.threads)?;
+        let report =
+            page::of_folders(&[folder.to_owned()], args.run.seeds(), args.run.data_folder(), &threads)?;
+        page::write(&report, file, &threads)?;
     }
     let config = found.plan.config.check()?;
     let dataset = found.plan.unseeded().unwrap_or(&found.runs[0].record.data.name);

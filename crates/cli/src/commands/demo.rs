@@ -7,7 +7,8 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use clap::Args as ClapArgs;
 use edgepace_data::{Noise, generate};
-use edgepace_graph::{Classes, Dataset, Labels};
+use edgepace_graph::{Dataset, Labels};
+use edgepace_lab::reproduce::{KINDS, kind_of_edge};
 use edgepace_lab::statistics::{mean, standard_deviation};
 use edgepace_lab::{DataSource, LabError, Plan, RunFolder, Seeds, Sweep};
 use edgepace_train::{EdgeReport, RunConfig, RunResult, listed};
@@ -16,6 +17,7 @@ use serde_json::json;
 use crate::dataset::budget;
 use crate::messages;
 use crate::numbers::whole;
+use crate::page::{self, Collected};
 use crate::report::{fixed, mean_and_deviation};
 use crate::runs::{MOST_AT_ONCE, MOST_EPOCHS, WorkArgs, with_remedy};
 use crate::table::{Align, Table, say, say_drawn};
@@ -24,7 +26,8 @@ use crate::table::{Align, Table, say, say_drawn};
 ///
 /// Makes a graph of ten classes in a circle where only three edges of ten join nodes of one class, trains a network
 /// without edges (MLP), one with all edges (GCN) and one that takes up the edges that it can explain first (GCN with rcl),
-/// and draws when which edges come in. With `--out` models and edge tables are written to a folder.
+/// and draws when which edges come in. All of it is also a page, `edgepace-demo.html` in the current folder, with the graph to
+/// look at. With `--out` the page, models and edge tables are written to a folder.
 #[derive(ClapArgs)]
 #[command(after_help = "Examples:
   edgepace demo
@@ -78,13 +81,15 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     }
     let mut scores = Vec::new();
     let mut drawing = String::new();
-    for (label, method) in COMPARED {
-        let runs = train(args, &dataset, &name, method)?;
+    let collected = Collected::default();
+    for (number, (label, method)) in COMPARED.into_iter().enumerate() {
+        let runs = train(args, &dataset, &name, method, (&collected, number))?;
         scores.push((label, method, runs.iter().map(|(result, _)| result.test).collect::<Vec<_>>()));
         if let Some((result, Some(report))) = runs.into_iter().next() {
             drawing = draw(&dataset, &report, &result);
         }
     }
+    let page = write_page(args, collected)?;
     if messages::json() {
         let methods = scores.iter().map(|(label, method, tests)| {
             let (mean, deviation) = (mean(tests), standard_deviation(tests));
@@ -92,8 +97,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         });
         let methods: Vec<_> = methods.collect();
         let (seeds, epochs) = (args.seeds.as_slice(), args.epochs);
-        let told =
-            json!({ "dataset": name, "seeds": seeds, "epochs": epochs, "methods": methods, "out": args.out });
+        let told = json!({ "dataset": name, "seeds": seeds, "epochs": epochs, "methods": methods, "out": args.out,
+            "report": page });
         say(&told.to_string())?;
         return Ok(ExitCode::SUCCESS);
     }
@@ -108,6 +113,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let seeds = args.seeds.as_slice().len();
     say(&format!("Mean ± standard deviation over {seeds} seeds, {} epochs.\n", args.epochs))?;
     say_drawn(&drawing)?;
+    say(&format!("The graph to look at: {}", page.display()))?;
     if let Some(folder) = &args.out {
         say(&format!("Models, histories and edge tables: {}", folder.display()))?;
     }
@@ -120,6 +126,7 @@ fn train(
     dataset: &Dataset,
     name: &str,
     method: &str,
+    (collected, number): (&Collected, usize),
 ) -> Result<Vec<(RunResult, Option<EdgeReport>)>> {
     let config = RunConfig { method: method.to_owned(), epochs: args.epochs, ..RunConfig::default() };
     let checked = config.check()?;
@@ -131,16 +138,31 @@ fn train(
     let folder = folder.map_err(|error| with_remedy(error.into()))?;
     let sweep = Sweep::new(plan, checked, dataset.clone());
     let work = WorkArgs { jobs: args.jobs, threads: None, memory_limit: None };
-    work.each_finished(&sweep, folder.as_ref(), |run| Ok((run.finished.record.result, run.finished.edges)))
+    let seeds = args.seeds.as_slice();
+    work.each_finished(&sweep, folder.as_ref(), |run| {
+        let seed = run.finished.record.result.seed;
+        let place = seeds.iter().position(|own| *own == seed).unwrap_or(0);
+        let detailed = place == 0 && run.finished.edges.is_some();
+        collected.keep(number * seeds.len() + place, &run, detailed, &budget(None)?)?;
+        Ok((run.finished.record.result, run.finished.edges))
+    })
 }
 
-/// How hard an edge is in truth, which no method knows: by the distance of its ends' classes in the circle.
-const KINDS: [&str; 3] = ["easy (same class)", "medium (next class)", "hard (other class)"];
-
-fn kind(classes: &Classes, source: u32, target: u32) -> usize {
-    let [a, b] = [source, target].map(|node| classes.of()[node as usize] as usize);
-    let apart = a.abs_diff(b);
-    apart.min(classes.width() - apart).min(2)
+/// Writes the page into the folder that was asked for, or else here under a name that is free.
+fn write_page(args: &Args, collected: Collected) -> Result<PathBuf> {
+    let mut report = collected.report();
+    "What learning which edges to trust is worth".clone_into(&mut report.title);
+    let file = match &args.out {
+        Some(folder) => folder.join("report.html"),
+        None => {
+            let names = std::iter::once("edgepace-demo.html".to_owned());
+            let names = names.chain((2..).map(|number| format!("edgepace-demo-{number}.html")));
+            let free = names.map(PathBuf::from).find(|file| !file.exists());
+            free.context("there is no free name for the page")?
+        }
+    };
+    page::write(&report, &file, &budget(None)?)?;
+    Ok(file)
 }
 
 /// The share of each kind of edges that has been in, at some of the epochs where edges came in.
@@ -148,7 +170,7 @@ fn draw(dataset: &Dataset, report: &EdgeReport, result: &RunResult) -> String {
     let Labels::Classes(classes) = &**dataset.labels() else { return String::new() };
     let edges: Vec<(usize, u32)> = listed(dataset.graph())
         .into_iter()
-        .map(|(edge, source, target)| (kind(classes, source, target), report.first_epoch[edge]))
+        .map(|(edge, source, target)| (kind_of_edge(classes, source, target), report.first_epoch[edge]))
         .collect();
     let mut epochs: Vec<u32> = edges.iter().map(|edge| edge.1).filter(|&epoch| epoch != u32::MAX).collect();
     epochs.sort_unstable();
@@ -200,11 +222,5 @@ mod tests {
             assert_eq!(bar(share, 0, false).chars().count(), BAR, "{share}");
         }
         assert_eq!(bar(0.5, 0, false), format!("{}{}", "█".repeat(10), "·".repeat(10)));
-    }
-
-    #[test]
-    fn classes_at_the_ends_of_the_list_are_next_to_each_other_in_the_circle() {
-        let classes = Classes::new(10, vec![0, 0, 9, 5]).expect("classes");
-        assert_eq!((kind(&classes, 0, 1), kind(&classes, 0, 2), kind(&classes, 0, 3)), (0, 1, 2));
     }
 }

@@ -6,4 +6,8 @@ pub(crate) mod data;
 pub(crate) mod demo;
 pub(crate) mod methods;
 pub(crate) mod predict;
+pub(crate) mod report;
+pub(crate) mod reproduce;
+pub(crate) mod runs;
+pub(crate) mod sweep;
 pub(crate) mod train;

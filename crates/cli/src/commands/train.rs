@@ -1,5 +1,6 @@
 //! `edgepace train`
 
+use std::error::Error as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
@@ -8,11 +9,13 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use clap::Args as ClapArgs;
 use edgepace_lab::statistics::{mean, standard_deviation};
-use edgepace_lab::{LabError, Outcome, RunFolder, Sweep};
+use edgepace_lab::{FinishedRun, LabError, Outcome, RunFolder, Sweep, TensorBoard};
 use edgepace_train::RunResult;
 use serde::Serialize;
 
+use crate::dataset::budget;
 use crate::numbers::duration;
+use crate::page::{self, Collected};
 use crate::report::{self, Summary};
 use crate::runs::{RunArgs, Saving, with_remedy};
 use crate::signals::Signals;
@@ -54,8 +57,12 @@ const EXAMPLES: &str = "Examples:
       the best on validation of several ways
   edgepace train cora --set hidden=64 --set period=5 --out run
       any setting; files into run/
+  edgepace train cora --report run.html
+      a page with curves, graph and edges
   edgepace train --resume run
       go on with what was stopped or killed
+  edgepace train cora --seeds 0..3 --tensorboard logs/cora
+      curves to look at with `tensorboard --logdir logs`
   edgepace train --config run/config.toml --out again
       the same once more, to the same bits
   edgepace train --config run/config.toml --seeds 7 --epochs 300
@@ -71,13 +78,17 @@ or SIGTERM, saved with `--out`.";
 /// Where files go.
 #[derive(ClapArgs)]
 #[command(next_help_heading = "Where")]
+#[group(id = "written", multiple = true, args = ["out", "tensorboard", "report"])]
 struct FolderArgs {
     /// Write model, history, settings and edge table into this folder
     #[arg(long, value_name = "DIR", display_order = 1)]
     out: Option<PathBuf>,
-    /// Replace what an earlier run left in the folder
-    #[arg(long, requires = "out", display_order = 2)]
+    /// Replace what an earlier run left in the folder, or the page
+    #[arg(long, requires = "written", display_order = 2)]
     overwrite: bool,
+    /// Write a page: how it learned, which edges came in when, and the graph itself
+    #[arg(long, value_name = "FILE.html", display_order = 4)]
+    report: Option<PathBuf>,
     /// Go on with the runs in this folder that were stopped or killed
     #[arg(
         long,
@@ -87,6 +98,9 @@ struct FolderArgs {
                               "metric", "prepare", "features_from", "set", "search", "config", "seeds", "dry_run"]
     )]
     resume: Option<PathBuf>,
+    /// Write event files for TensorBoard into this folder, one subfolder per seed
+    #[arg(long, value_name = "DIR", display_order = 4)]
+    tensorboard: Option<PathBuf>,
     /// Save each run every so many seconds (or `5m`), less often where that would take more than a hundredth of the time;
     /// 0: after each epoch
     #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = duration, allow_hyphen_values = true)]
@@ -116,14 +130,22 @@ impl Output {
     }
 }
 
+/// What to run, its data read, and the folders for it, which are this process's from now on.
+struct Begun {
+    sweep: Sweep,
+    folder: Option<RunFolder>,
+    tensorboard: Option<TensorBoard>,
+}
+
 impl Args {
-    /// What to run, its data read, and the folder for it, which is this process's from now on. What can be refused is
-    /// refused before a folder is made or changed.
-    fn begin(&self) -> Result<(Sweep, Option<RunFolder>)> {
+    /// What can be refused is refused before a folder is made or changed.
+    fn begin(&self) -> Result<Begun> {
         if let Some(folder) = &self.folder.resume {
             let (folder, plan) = RunFolder::open(folder)?;
             let config = plan.config.check()?;
-            return Ok((self.run.load(plan, config)?, Some(folder)));
+            let sweep = self.run.load(plan, config)?;
+            let tensorboard = self.tensorboard(&sweep)?;
+            return Ok(Begun { sweep, folder: Some(folder), tensorboard });
         }
         let (plan, config) = self.run.plan()?;
         let (out, overwrite) = (self.folder.out.as_ref(), self.folder.overwrite);
@@ -131,15 +153,30 @@ impl Args {
             return Err(LabError::Used { folder: folder.clone() }.into());
         }
         let sweep = self.run.load(plan, config)?;
+        if self.run.dry_run {
+            return Ok(Begun { sweep, folder: None, tensorboard: None });
+        }
+        let tensorboard = self.tensorboard(&sweep)?;
         let create = |folder: &PathBuf| RunFolder::create(folder, sweep.plan(), overwrite);
-        let folder = out.filter(|_| !self.run.dry_run).map(create).transpose()?;
-        Ok((sweep, folder))
+        let folder = out.map(create).transpose()?;
+        Ok(Begun { sweep, folder, tensorboard })
+    }
+
+    /// The folder for event files.
+    fn tensorboard(&self, sweep: &Sweep) -> Result<Option<TensorBoard>> {
+        let (resume, overwrite) = (self.folder.resume.is_some(), self.folder.overwrite);
+        let folder = self.folder.tensorboard.as_ref();
+        let new = |folder: &PathBuf| TensorBoard::new(folder, sweep.plan(), resume, overwrite);
+        Ok(folder.map(new).transpose()?)
     }
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
+    if let Some(file) = &args.folder.report {
+        page::check("--report", file, args.folder.overwrite)?;
+    }
     let deadline = args.folder.time_limit.map(|limit| Instant::now() + limit);
-    let (sweep, folder) = args.begin().map_err(with_remedy)?;
+    let Begun { sweep, folder, tensorboard } = args.begin().map_err(with_remedy)?;
     if args.run.dry_run {
         dry_run::tell(&sweep, &args.run.work, args.folder.out.as_deref())?;
         return Ok(ExitCode::SUCCESS);
@@ -148,11 +185,29 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let never = AtomicBool::new(false);
     let saving = Saving {
         folder: folder.as_ref(),
+        tensorboard: tensorboard.as_ref(),
         checkpoint: Some(args.folder.checkpoint),
         deadline,
         stop: signals.as_ref().map_or(&never, Signals::stop),
     };
-    let outcomes = match args.run.work.each(&sweep, &saving, |run| Ok(run.finished.record.result)) {
+    // With a folder the page is made of its files, which also have what earlier runs left there.
+    let collected = Collected::default();
+    let collects = args.folder.report.is_some() && folder.is_none();
+    let each = |run: FinishedRun| {
+        if collects {
+            let seed = run.finished.record.result.seed;
+            let place = sweep.plan().seeds.iter().position(|own| *own == seed).unwrap_or(0);
+            collected.keep(place, &run, place == 0, &budget(args.run.work.threads)?)?;
+        }
+        Ok(run.finished.record.result)
+    };
+    let outcomes = args.run.work.each(&sweep, &saving, each);
+    // Curves that are not whole are no reason to lose a result.
+    if let Some(Err(error)) = tensorboard.map(TensorBoard::finish) {
+        let cause = error.source().map_or_else(String::new, |cause| format!(": {cause}"));
+        messages::warn(format_args!("the events for TensorBoard are not whole: {error}{cause}"));
+    }
+    let outcomes = match outcomes {
         Ok(outcomes) => outcomes,
         Err(error) => {
             // What was refused before its first epoch leaves no folder behind.
@@ -176,7 +231,17 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
             if let Some(folder) = &folder {
                 folder.write_result(&output)?;
             }
-            print(&output, folder.as_ref().map(RunFolder::path))?;
+            if let Some(file) = &args.folder.report {
+                let threads = budget(args.run.work.threads)?;
+                let report = match &folder {
+                    Some(folder) => {
+                        page::of_folders(&[folder.path().to_owned()], None, args.run.data_folder(), &threads)?
+                    }
+                    None => collected.report(),
+                };
+                page::write(&report, file, &threads)?;
+            }
+            print(&output, folder.as_ref().map(RunFolder::path), args.folder.report.as_deref())?;
             Ok(ExitCode::SUCCESS)
         }
         (None, signals, folder) => {
@@ -191,7 +256,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     }
 }
 
-fn print(output: &Output, folder: Option<&Path>) -> Result<()> {
+fn print(output: &Output, folder: Option<&Path>, page: Option<&Path>) -> Result<()> {
     if messages::json() {
         return Ok(say(&serde_json::to_string(output)?)?);
     }
@@ -205,6 +270,9 @@ fn print(output: &Output, folder: Option<&Path>) -> Result<()> {
         say(&format!("features: {features}"))?;
     }
     say(&report::table(&summary.runs, &summary.method))?;
+    if let Some(page) = page {
+        say(&format!("wrote {}", page.display()))?;
+    }
     if let Some(folder) = folder {
         say(&format!("wrote {}", folder.display()))?;
         if output.summary.runs.iter().any(|run| run.stopped.is_some()) {

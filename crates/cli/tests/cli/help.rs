@@ -6,13 +6,23 @@ use tempfile::tempdir;
 
 use crate::program::{edgepace, edgepace_in};
 
-const COMMANDS: [&str; 16] = [
+const COMMANDS: [&str; 26] = [
     "",
     "train",
     "audit",
     "predict",
+    "report",
     "demo",
+    "sweep",
+    "runs",
+    "runs list",
+    "runs show",
+    "runs compare",
+    "runs export",
+    "runs import",
+    "runs remove",
     "methods",
+    "reproduce",
     "completions",
     "man",
     "data",

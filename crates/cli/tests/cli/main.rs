@@ -16,7 +16,12 @@ mod mistakes;
 mod parquet_file;
 mod predict;
 mod program;
+mod report;
+mod reproduce;
 mod resume;
+#[path = "../shared/stores.rs"]
+mod stores;
+mod sweep;
 mod train;
 mod warnings;
 mod weights;

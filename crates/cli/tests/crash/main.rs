@@ -8,6 +8,8 @@ mod folders;
 #[path = "../cli/program.rs"]
 #[allow(dead_code, reason = "other tests start the program in other ways")]
 mod program;
+#[path = "../shared/stores.rs"]
+mod stores;
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -37,7 +39,7 @@ const RUNS: [(&str, &str); 4] = [
 
 fn main() -> ExitCode {
     let kills = std::env::var("EDGEPACE_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(KILLS);
-    let scenarios = RUNS.len() + 2;
+    let scenarios = RUNS.len() + 3;
     let share = move |number: usize| kills / scenarios + usize::from(number < kills % scenarios);
     let mut trials: Vec<Trial> = RUNS
         .iter()
@@ -62,8 +64,17 @@ fn main() -> ExitCode {
             Ok(())
         }));
     }
+    trials.push(Trial::test("kill sweep", move || {
+        kill_sweeps(share(RUNS.len() + 2).max(SWEEP_KILLS), (RUNS.len() + 2) as u32);
+        Ok(())
+    }));
     let mounts = can_mount();
-    for (name, test) in [("a full disk", full_disk as fn()), ("a read-only folder", read_only as fn())] {
+    for (name, test) in [
+        ("a full disk", full_disk as fn()),
+        ("a read-only folder", read_only as fn()),
+        ("a store on a full disk", store_on_a_full_disk as fn()),
+        ("a store that may only be read", read_only_store as fn()),
+    ] {
         let trial = Trial::test(name, move || {
             test();
             Ok(())
@@ -136,6 +147,113 @@ fn kill_runs(name: &str, arguments: &str, kills: usize, number: u32) {
     println!(
         "{name}: {done} kills in a run of {length:.1?}, {resumed} resumed, {before} before anything was written"
     );
+}
+
+/// At least so many kills of a sweep.
+const SWEEP_KILLS: usize = 10;
+
+/// A grid that takes a few seconds: methods with and without warm starts, one that chooses, and one that fails.
+const PLAN: &str = r#"
+seeds = "0..2"
+noise = ["", "fake=0.5"]
+[run]
+epochs = 60
+[[graphs]]
+dataset = "synthetic:nodes=400,edges=2400,classes=4"
+[[methods]]
+method = "vanilla"
+[[methods]]
+method = "rcl"
+settings = { keep = "method" }
+[[methods]]
+method = "clnode"
+settings = { search = true, epochs = 12 }
+[[methods]]
+name = "diverges"
+method = "vanilla"
+settings = { lr = 1e30 }
+"#;
+
+/// A sweep that is killed again and again ends with the store of one that never was.
+fn kill_sweeps(kills: usize, number: u32) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = |name: &str| folder.path().join(name);
+    std::fs::write(at("plan.toml"), PLAN).expect("written");
+    let sweep = |store: &str| format!("sweep plan.toml --store {store} --jobs 2 --checkpoint 0.01");
+    let begin = Instant::now();
+    let whole = edgepace_in(folder.path(), sweep("whole.sqlite").split(' '));
+    assert_eq!(whole.code, Some(1), "one of them diverges: {}", whole.stderr);
+    let length = begin.elapsed();
+    let expected = stores::contents(&at("whole.sqlite"));
+    assert_eq!(expected.len(), 16);
+    let stream = Stream::new(SEED, Purpose::Benchmark, number);
+    let (mut done, mut draws, mut sweeps, mut checkpoints) = (0, 0, 0, 0);
+    while done < kills {
+        sweeps += 1;
+        for _ in 0..4 {
+            draws += 1;
+            let wait = length.mul_f64(0.7 * stream.uniform(draws));
+            done += usize::from(killed_after(folder.path(), &sweep("parts.sqlite"), wait));
+            let left = std::fs::read_dir(at("parts.sqlite.d")).into_iter().flatten().flatten();
+            checkpoints += left.filter(|run| run.path().join("checkpoint.safetensors").exists()).count();
+        }
+        let last = edgepace_in(folder.path(), sweep("parts.sqlite").split(' '));
+        assert_eq!(last.code, Some(1), "{}", last.stderr);
+        let found = stores::contents(&at("parts.sqlite"));
+        assert!(found == expected, "the store differs after {done} kills");
+        let left = contents_of(&at("parts.sqlite.d"));
+        assert!(left.is_empty(), "nothing unfinished is left: {left:?}");
+        for name in ["parts.sqlite", "parts.sqlite-wal", "parts.sqlite-shm"] {
+            let _ = std::fs::remove_file(at(name));
+        }
+    }
+    println!(
+        "sweep: {done} kills in {sweeps} sweeps of {length:.1?}, {checkpoints} runs went on from a checkpoint"
+    );
+    assert!(checkpoints > 0, "some were killed within a run");
+}
+
+fn store_on_a_full_disk() {
+    let whole = tempfile::tempdir().expect("a folder");
+    std::fs::write(whole.path().join("plan.toml"), PLAN).expect("written");
+    let sweep = "sweep plan.toml --store s.sqlite --checkpoint 0";
+    assert_eq!(edgepace_in(whole.path(), sweep.split(' ')).code, Some(1));
+    let expected = stores::contents(&whole.path().join("s.sqlite"));
+    for size in ["8k", "80k", "200k", "400k"] {
+        let disk = Disk::new(size).expect("a disk");
+        let plan = whole.path().join("plan.toml").display().to_string();
+        let folder = disk.0.path();
+        let line = sweep.replace("plan.toml", &plan);
+        let full = edgepace_in(folder, line.split(' '));
+        assert_eq!(full.code, Some(2), "{size}: {}", full.stdout);
+        assert!(
+            full.stderr.contains("No space left") && full.stderr.contains("s.sqlite"),
+            "{size}: {}",
+            full.stderr
+        );
+        println!("{size}: {}", full.stderr.trim());
+        disk.remount("size=50m");
+        let again = edgepace_in(folder, line.split(' '));
+        assert_eq!(again.code, Some(1), "{size}: {}", again.stderr);
+        assert!(stores::contents(&folder.join("s.sqlite")) == expected, "{size}: the store differs");
+    }
+}
+
+fn read_only_store() {
+    let disk = Disk::new("50m").expect("a disk");
+    let folder = disk.0.path();
+    std::fs::write(folder.join("plan.toml"), PLAN).expect("written");
+    let sweep = |seeds: &str| format!("sweep plan.toml --store s.sqlite --seeds {seeds}");
+    assert_eq!(edgepace_in(folder, sweep("0").split(' ')).code, Some(1));
+    let before = stores::contents(&folder.join("s.sqlite"));
+    disk.remount("ro");
+    let refused = edgepace_in(folder, sweep("0..2").split(' '));
+    assert_eq!(refused.code, Some(2), "{}", refused.stdout);
+    assert!(refused.stderr.contains("s.sqlite"), "{}", refused.stderr);
+    println!("read-only: {}", refused.stderr.trim());
+    assert_eq!(stores::contents(&folder.join("s.sqlite")), before, "it can still be read");
+    disk.remount("rw");
+    assert_eq!(stores::contents(&folder.join("s.sqlite")), before, "nothing is lost");
 }
 
 /// Commands that write one file: it is there whole, or not at all, and the next attempt sweeps up.

@@ -1,5 +1,5 @@
-//! The documents keep their word: commands work (slow ones at least parse, Python scripts at least start), links lead
-//! somewhere.
+//! The documents keep their word: commands work (slow ones at least parse, Python scripts at least start) and print what is
+//! shown, links lead somewhere.
 
 mod documents;
 #[path = "../cli/program.rs"]
@@ -46,28 +46,56 @@ fn main() -> ExitCode {
     real_data::run(trials)
 }
 
-/// Runs a document from top to bottom in a folder of its own: a block `csv NAME` is a file there, a block `console` is
-/// commands, which find the repository's `examples` beside them. `console slow` (minutes, or gigabytes) is only parsed, and so
-/// is `console data` without the real datasets.
+/// Runs a document from top to bottom in a folder of its own: a block `csv NAME`, `toml NAME` or `python NAME` is a file there, a
+/// block `console` is commands, which find the repository's `examples` beside them. `console slow` (minutes, or gigabytes) is
+/// only parsed, and so is `console data` without the real datasets. Every line of a block `text output` but `…` is among those
+/// that the last block of commands printed.
 fn follow(file: &Path, text: &str) {
     let folder = tempfile::tempdir().expect("a temporary folder");
     std::os::unix::fs::symlink(root().join("examples"), folder.path().join("examples")).expect("a link");
+    let mut printed = None;
     for (language, lines) in blocks(text) {
-        if let Some(name) = language.strip_prefix("csv ") {
+        let file_name = ["csv ", "toml ", "python "].iter().find_map(|kind| language.strip_prefix(kind));
+        if let Some(name) = file_name {
             std::fs::write(folder.path().join(name), lines.join("\n") + "\n").expect("a file");
         }
-        for command in lines.iter().filter_map(|line| line.strip_prefix("$ ")) {
-            works(folder.path(), &language, command, file);
+        if language.starts_with("console") {
+            let commands = lines.iter().filter_map(|line| line.strip_prefix("$ "));
+            printed = commands.map(|command| works(folder.path(), &language, command, file)).collect();
+        }
+        if language == "text output" {
+            // None where a command was only parsed.
+            let Some::<String>(printed) = &printed else { continue };
+            for line in lines.iter().filter(|line| *line != "…") {
+                let found = printed.lines().any(|found| found.trim_end() == line.trim_end());
+                assert!(found, "{}: `{line}` is not in\n{printed}", file.display());
+            }
         }
     }
 }
 
-fn works(folder: &Path, language: &str, command: &str, document: &Path) {
+/// The words of a command; what stands in double quotes is one.
+fn words_of(command: &str) -> Vec<String> {
+    let (mut words, mut quoted) = (vec![String::new()], false);
+    for letter in command.chars() {
+        match letter {
+            '"' => quoted = !quoted,
+            ' ' if !quoted => words.push(String::new()),
+            letter => words.iter_mut().last().expect("a word").push(letter),
+        }
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+/// What the command prints; none where it is not run.
+fn works(folder: &Path, language: &str, command: &str, document: &Path) -> Option<String> {
     // The tests of that program run these.
     if command.starts_with(COMMAND_OF_BENCH) {
-        return;
+        return None;
     }
-    let words: Vec<&str> = command.split_whitespace().collect();
+    let words = words_of(command);
+    let words: Vec<&str> = words.iter().map(|word| &word[..]).collect();
     let claim = format!("{}: {command}", document.display());
     match words[..] {
         ["edgepace", ref rest @ ..] | ["cargo", "run", "--release", "--", ref rest @ ..] => {
@@ -77,6 +105,16 @@ fn works(folder: &Path, language: &str, command: &str, document: &Path) {
             let help = parse_only.then_some("--help");
             let run = edgepace_in(folder, rest.iter().copied().chain(help));
             assert_eq!(run.code, Some(0), "{claim}: {}", run.stderr);
+            return (!parse_only).then_some(run.stdout);
+        }
+        // A script of the document itself, whose files are only there after commands that were run.
+        ["python3", script, ref rest @ ..] if folder.join(script).exists() => {
+            if language != "console data" || real_data::is_there() {
+                let run = Command::new("python3").arg(script).args(rest).current_dir(folder).output();
+                let run = run.expect("Python 3");
+                assert!(run.status.success(), "{claim}: {}", String::from_utf8_lossy(&run.stderr));
+                return String::from_utf8(run.stdout).ok();
+            }
         }
         ["python3", script, ..] => {
             let help = Command::new("python3").args([script, "--help"]).current_dir(root()).output();
@@ -92,10 +130,17 @@ fn works(folder: &Path, language: &str, command: &str, document: &Path) {
         ["EDGEPACE_KILLS=200", "cargo", "test", "-p", "edgepace-cli", "--test", test, ..] => {
             assert!(root().join("crates/cli/tests").join(test).join("main.rs").exists(), "{claim}");
         }
+        ["RUSTC_BOOTSTRAP=1", "cargo", "fuzz", "run", target, ..] => {
+            assert!(root().join(format!("fuzz/fuzz_targets/{target}.rs")).exists(), "{claim}");
+        }
+        ["cargo", "test", "-p", "edgepace-data", "--test", test, ..] => {
+            assert!(root().join(format!("crates/data/tests/{test}.rs")).exists(), "{claim}");
+        }
         // The command that runs this test, and the one that fetches the source.
         ["./check"] | ["git", "clone", ..] => {}
         _ => panic!("a document has a command that no test runs: {claim}"),
     }
+    None
 }
 
 fn the_index_of_methods_has_a_row_for_each() {

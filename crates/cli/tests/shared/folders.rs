@@ -29,10 +29,10 @@ pub(crate) fn contents(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     files
 }
 
-fn without_times(value: &mut Value) {
+pub(crate) fn without_times(value: &mut Value) {
     match value {
         Value::Object(fields) => {
-            for name in ["seconds", "warm_start_seconds", "peak_bytes"] {
+            for name in ["seconds", "warm_start_seconds", "peak_bytes", "created"] {
                 fields.remove(name);
             }
             fields.values_mut().for_each(without_times);

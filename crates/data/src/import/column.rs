@@ -456,7 +456,9 @@ fn distinct(mut all: Vec<u64>) -> usize {
     }
     let pile = |value: u64| (value.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - bits)) as usize;
     let mut ends = vec![0_usize; 1 << bits];
-    all.iter().for_each(|&value| ends[pile(value)] += 1);
+    for &value in &all {
+        ends[pile(value)] += 1;
+    }
     let mut next = 0;
     for end in &mut ends {
         next += std::mem::replace(end, next);

@@ -1,4 +1,4 @@
-//! The end of a run: what is kept of it, what the judge says, and what a friend would.
+//! The end of a run: what is kept of it, what the judge says, and the warnings.
 
 use std::sync::Arc;
 

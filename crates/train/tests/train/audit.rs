@@ -2,7 +2,7 @@
 
 use edgepace_data::Noise;
 use edgepace_graph::{Dataset, Threads};
-use edgepace_train::{Audit, EdgeReport};
+use edgepace_train::{Audit, EdgeReport, Reasons};
 
 use crate::sets::{circle, config, trained};
 
@@ -42,4 +42,23 @@ fn marks_that_do_not_fit_or_do_not_differ_have_no_detection() {
     assert!(
         Audit::new(&Threads::one(), &set.0, &short).unwrap_err().to_string().contains("edges of the graph")
     );
+}
+
+#[test]
+fn suspicion_is_the_rank_of_the_mean_of_its_reasons() {
+    let reasons = Reasons::of(&[0.9, 0.1, 0.5], &[0.0, 1.0, 0.5], &[0.0, 0.0, 0.3]);
+    let parts = |reasons: &Reasons| [reasons.disagreement, reasons.features, reasons.neighbourhood];
+    assert_eq!(parts(&reasons[0]), [1.0, 1.0, 0.75]);
+    assert_eq!(parts(&reasons[1]), [0.0, 0.0, 0.75]);
+    assert_eq!(parts(&reasons[2]), [0.5, 0.5, 0.0]);
+
+    let set = noisy();
+    let trained = trained(&set, &config(&[("epochs", "20")]), 1);
+    let audit = Audit::new(&Threads::one(), &set.0, &trained.edges.unwrap()).unwrap();
+    let mean = |edge: usize| parts(&audit.reasons[edge]).iter().sum::<f32>();
+    let mut edges: Vec<usize> = (0..audit.suspicion.len()).collect();
+    edges.sort_by(|&a, &b| audit.suspicion[a].total_cmp(&audit.suspicion[b]));
+    for pair in edges.windows(2) {
+        assert!(mean(pair[0]) <= mean(pair[1]) + 1e-6, "{pair:?}");
+    }
 }

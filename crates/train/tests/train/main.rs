@@ -4,6 +4,7 @@ mod bits;
 mod config;
 mod corners;
 mod curriculum;
+mod drop_edge;
 mod features;
 mod files;
 mod house;

@@ -149,7 +149,7 @@ fn only_methods_with_a_pre_trained_model_have_a_warm_start() {
     for method in ["clnode", "node-linear", "node-root", "rcl", "rcl-no-confidence"] {
         assert!(seconds(method) > 0.0, "{method}");
     }
-    for method in ["vanilla", "rcl-no-pretrain", "prune-features"] {
+    for method in ["vanilla", "rcl-no-pretrain", "prune-features", "drop-edge"] {
         assert_eq!(seconds(method), 0.0, "{method}");
     }
 }
@@ -163,6 +163,7 @@ fn node_curricula_refuse_settings_out_of_range() {
         ("clnode", "pace", "slow", "geometric"),
         ("node-root", "full_at", "0", "(0, 1]"),
         ("prune-overlap", "drop", "1.5", "[0, 1]"),
+        ("drop-edge", "rate", "-0.1", "[0, 1]"),
     ] {
         let refusal = config(&[("method", method), (key, value)]).check().unwrap_err().to_string();
         assert!(refusal.contains(key) && refusal.contains(range), "{refusal}");
@@ -246,6 +247,7 @@ fn a_search_where_nothing_can_be_searched_is_refused() {
         &[("method", "vanilla")][..],
         &[("method", "auto")],
         &[("method", "prune-features")],
+        &[("method", "drop-edge")],
         &[("method", "node-root"), ("full_at", "0.5")],
     ] {
         let config = config(&[settings, &[("search", "true")]].concat());
@@ -257,8 +259,16 @@ fn a_search_where_nothing_can_be_searched_is_refused() {
 #[test]
 fn the_history_of_edges_ends_with_what_the_last_epoch_trained_on() {
     let set = small();
-    for method in ["ptdnet", "pro-gnn", "pro-gnn-sparse", "neural-sparse", "gnn-svd", "rcl", "prune-overlap"]
-    {
+    for method in [
+        "ptdnet",
+        "pro-gnn",
+        "pro-gnn-sparse",
+        "neural-sparse",
+        "gnn-svd",
+        "rcl",
+        "prune-overlap",
+        "drop-edge",
+    ] {
         let mut last = 0;
         let mut listener = |event: &Event| {
             if let Event::Epoch { phase: Phase::Training, edges, .. } = event {
@@ -268,7 +278,11 @@ fn the_history_of_edges_ends_with_what_the_last_epoch_trained_on() {
         };
         // Strong enough to close gates within the epochs that there are.
         let pressed: &[(&str, &str)] = if method == "ptdnet" { &[("sparsity", "5")] } else { &[] };
-        let drop: &[(&str, &str)] = if method == "prune-overlap" { &[("drop", "0.5")] } else { &[] };
+        let drop: &[(&str, &str)] = match method {
+            "prune-overlap" => &[("drop", "0.5")],
+            "drop-edge" => &[("rate", "0.5")],
+            _ => &[],
+        };
         let config = config(&[&[("method", method)][..], pressed, drop].concat());
         let trained = train(&set.0, &set.1, &config, 3, &Threads::new(1).unwrap(), &mut listener).unwrap();
         let history = trained.record.result.edges_history;

@@ -1,0 +1,3 @@
+//! Claims about statistics and tables of many runs.
+mod statistics;
+mod tables;
