@@ -36,6 +36,7 @@ use crate::table::{Align, Table, say};
 /// figures as SVG and PNG.
 #[derive(ClapArgs)]
 #[command(after_help = EXAMPLES)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct Args {
     /// The experiment, or `all`; `--list` names them
     #[arg(required_unless_present = "list", value_parser = EXPERIMENTS)]
