@@ -5,8 +5,10 @@ use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context, Result, bail};
 use edgepace_graph::{Threads, files};
-use edgepace_lab::report::{GraphOfRun, Report, ReportRun, objective_of};
-use edgepace_lab::{DataSource, FinishedRun, FinishedRuns, FinishedSeed, as_trained, source_of};
+use edgepace_lab::report::{GraphOfRun, Report, ReportRun, objective_of, runs_of_store};
+use edgepace_lab::{
+    DataSource, FinishedRun, FinishedRuns, FinishedSeed, RunRow, SeedFolder, Store, as_trained, source_of,
+};
 use edgepace_train::{Audit, EdgeFile, EdgeRow, EdgeTable, SavedModel};
 
 use crate::dataset::{DataFolder, spinner};
@@ -50,14 +52,17 @@ pub(crate) fn command() -> String {
 /// What a report of runs is called unless it is told.
 pub(crate) fn title(runs: &[ReportRun]) -> String {
     let mut graphs: Vec<&str> = runs.iter().map(|run| &run.record.data.name[..]).collect();
-    graphs.dedup();
     let methods = runs.iter().map(|run| &run.record.config.method[..]);
     let mut methods: Vec<&str> = methods.collect();
+    graphs.sort_unstable();
+    graphs.dedup();
+    methods.sort_unstable();
     methods.dedup();
     match (&graphs[..], &methods[..]) {
         ([graph], [method]) => format!("{method} on {}", short(graph)),
-        ([graph], _) => short(graph),
-        _ => format!("{} runs on {} graphs", runs.len(), graphs.len()),
+        ([graph], [first, second]) => format!("{first} and {second} on {}", short(graph)),
+        ([graph], methods) => format!("{} methods on {}", methods.len(), short(graph)),
+        (graphs, _) => format!("{} runs on {} graphs", runs.len(), graphs.len()),
     }
 }
 
@@ -74,8 +79,7 @@ pub(crate) fn of_folders(
     data: &DataFolder,
     threads: &Threads,
 ) -> Result<Report> {
-    let (mut runs, mut seed_folders) = (Vec::new(), Vec::new());
-    let mut notes = Vec::new();
+    let (mut runs, mut notes) = (Vec::new(), Vec::new());
     for folder in folders {
         let found = FinishedRuns::open(folder, seeds).map_err(|error| with_remedy(error.into()))?;
         if !found.unfinished.is_empty() {
@@ -89,13 +93,43 @@ pub(crate) fn of_folders(
         for run in found.runs {
             let FinishedSeed { folder, record } = run;
             let objective = objective_of(&folder.history());
-            runs.push(ReportRun { record, folder: Some(folder.path().to_owned()), objective });
-            seed_folders.push((folder.model(), folder.edges()));
+            let folder = Some(folder.path().to_owned());
+            runs.push(ReportRun { folder, objective, ..ReportRun::new(record) });
         }
     }
-    let with_edges = seed_folders.iter().position(|(model, edges)| edges.is_file() && model.is_file());
-    let main = with_edges.or_else(|| seed_folders.iter().position(|(model, _)| model.is_file()));
-    let graph = main.map(|place| graph_of_files(place, &seed_folders[place], data, threads));
+    Ok(with_graph(runs, notes, data, threads))
+}
+
+/// The report of a store, the first run that orders edges and whose files were kept being shown in detail.
+pub(crate) fn of_store(
+    store: &Store,
+    rows: &[RunRow],
+    data: &DataFolder,
+    threads: &Threads,
+) -> Result<Report> {
+    let (runs, failed) = runs_of_store(store, rows)?;
+    if runs.is_empty() {
+        bail!("{} has no run to report on that is over", store.path().display());
+    }
+    let mut notes = Vec::new();
+    if failed > 0 {
+        notes.push(format!("Runs that failed are left out: {failed}."));
+    }
+    let report = with_graph(runs, notes, data, threads);
+    Ok(report)
+}
+
+/// The report of runs, with the graph of one whose files are there.
+fn with_graph(runs: Vec<ReportRun>, mut notes: Vec<String>, data: &DataFolder, threads: &Threads) -> Report {
+    let files = |run: &ReportRun| {
+        let folder = SeedFolder::at(run.folder.as_deref()?);
+        Some((folder.model(), folder.edges())).filter(|(model, _)| model.is_file())
+    };
+    let files: Vec<_> = runs.iter().map(files).collect();
+    let with_edges = files.iter().position(|files| files.as_ref().is_some_and(|(_, edges)| edges.is_file()));
+    let main = with_edges.or_else(|| files.iter().position(Option::is_some));
+    let main = main.and_then(|place| Some((place, files[place].as_ref()?)));
+    let graph = main.map(|(place, files)| graph_of_files(place, files, data, threads));
     let graph = match graph.transpose() {
         Ok(graph) => graph,
         Err(error) => {
@@ -106,11 +140,11 @@ pub(crate) fn of_folders(
             None
         }
     };
-    Ok(Report { title: title(&runs), command: command(), runs, graph, notes })
+    Report { title: title(&runs), command: command(), runs, graph, notes }
 }
 
 /// A run with its graph, from its files.
-pub(crate) fn graph_of_files(
+fn graph_of_files(
     place: usize,
     (model, edges): &(PathBuf, PathBuf),
     data: &DataFolder,

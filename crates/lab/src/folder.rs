@@ -234,7 +234,7 @@ impl SeedFolder {
     }
 
     /// A folder that is there.
-    pub(crate) fn at(folder: &Path) -> Self {
+    pub fn at(folder: &Path) -> Self {
         Self { folder: folder.to_owned() }
     }
 

@@ -152,14 +152,13 @@ fn train(
 fn write_page(args: &Args, collected: Collected) -> Result<PathBuf> {
     let mut report = collected.report();
     "What learning which edges to trust is worth".clone_into(&mut report.title);
-    let file = match &args.out {
-        Some(folder) => folder.join("report.html"),
-        None => {
-            let names = std::iter::once("edgepace-demo.html".to_owned());
-            let names = names.chain((2..).map(|number| format!("edgepace-demo-{number}.html")));
-            let free = names.map(PathBuf::from).find(|file| !file.exists());
-            free.context("there is no free name for the page")?
-        }
+    let file = if let Some(folder) = &args.out {
+        folder.join("report.html")
+    } else {
+        let names = std::iter::once("edgepace-demo.html".to_owned());
+        let names = names.chain((2..).map(|number| format!("edgepace-demo-{number}.html")));
+        let free = names.map(PathBuf::from).find(|file| !file.exists());
+        free.context("there is no free name for the page")?
     };
     page::write(&report, &file, &budget(None)?)?;
     Ok(file)

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Args as ClapArgs;
-use edgepace_lab::Seeds;
+use edgepace_lab::{Filter, Order, Seeds, Store};
 
 use crate::dataset::{DataFolder, budget};
 use crate::numbers::whole;
@@ -20,6 +20,9 @@ use crate::runs::MOST_AT_ONCE;
 /// in detail: its graph as a drawing that plays the curriculum, its most suspicious edges and why they are, its confusion matrix,
 /// its calibration.
 ///
+/// A store that `edgepace sweep` filled is reported as a whole, or as far as `--where` says; the graph is shown where the sweep
+/// kept models and edges.
+///
 /// The page is one file. It opens in any browser, without a network, and loads nothing from anywhere.
 ///
 /// A graph of more than 20 000 nodes or 100 000 edges is drawn in part: the neighbourhoods of its most suspicious edges.
@@ -28,11 +31,18 @@ use crate::runs::MOST_AT_ONCE;
   edgepace train cora --noise fake=1.0 --out run
   edgepace report run -o report.html
   edgepace report run-gcn run-rcl -o compared.html    methods beside each other
+  edgepace report --store edgepace.sqlite -o all.html
   edgepace audit cora --report audit.html             in one step")]
 pub(crate) struct Args {
     /// Folders of `edgepace train --out`, or of single seeds
-    #[arg(value_name = "RUN", required = true)]
+    #[arg(value_name = "RUN", required_unless_present = "store")]
     runs: Vec<PathBuf>,
+    /// Instead of folders: a store that `edgepace sweep` filled
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["runs", "seeds"])]
+    store: Option<PathBuf>,
+    /// Runs of the store that fit, as for `edgepace runs list`
+    #[arg(long = "where", value_name = "CONDITIONS", requires = "store")]
+    filter: Option<Filter>,
     /// The page to write, as `report.html`
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
@@ -55,8 +65,17 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     page::check("--output", &args.output, args.overwrite)?;
     let threads = budget(args.threads)?;
-    let seeds = args.seeds.as_ref().map(Seeds::as_slice);
-    let mut report = page::of_folders(&args.runs, seeds, &args.data_folder, &threads)?;
+    let mut report = match &args.store {
+        None => {
+            let seeds = args.seeds.as_ref().map(Seeds::as_slice);
+            page::of_folders(&args.runs, seeds, &args.data_folder, &threads)?
+        }
+        Some(path) => {
+            let store = Store::read(path)?;
+            let rows = store.select(&args.filter.clone().unwrap_or_default(), &Order::default())?;
+            page::of_store(&store, &rows, &args.data_folder, &threads)?
+        }
+    };
     if let Some(title) = &args.title {
         report.title.clone_from(title);
     }

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 /// How long anything may take.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_mins(2);
 
 /// The browser's program: `$EDGEPACE_BROWSER`, or Chromium or Chrome where there is one.
 pub(crate) fn program() -> Option<PathBuf> {

@@ -183,8 +183,8 @@ fn hover_and_click_tell(pages: &Pages) {
     let mut hit = None;
     'search: for ring in 0..40 {
         for turn in 0..12 {
-            let angle = f64::from(turn) * 0.52;
-            let place = (x + 7.0 * f64::from(ring) * angle.cos(), y + 7.0 * f64::from(ring) * angle.sin());
+            let (sine, cosine) = libm::sincos(f64::from(turn) * 0.52);
+            let place = (x + 7.0 * f64::from(ring) * cosine, y + 7.0 * f64::from(ring) * sine);
             browser.mouse("mouseMoved", place);
             if !browser.holds("document.getElementById('tip').hidden") {
                 hit = Some(place);

@@ -113,7 +113,7 @@ impl Frame {
             top += TITLE + 9.0;
         }
         top += draw_keys(Some(canvas), around.keys, [MARGIN, top], room);
-        let beside = if around.y.label.is_empty() { 0.0 } else { LABEL + 6.0 };
+        let beside = if around.y.label.is_empty() { 0.0 } else { LABEL + 11.0 };
         let below = if around.x.label.is_empty() { 0.0 } else { LABEL + 6.0 };
         Self {
             left: MARGIN + beside + around.left + 7.0,

@@ -62,7 +62,7 @@ impl HeatMap {
     }
 
     fn cell(&self) -> f64 {
-        let beside = if self.labels[1].is_empty() { 0.0 } else { LABEL + 6.0 };
+        let beside = if self.labels[1].is_empty() { 0.0 } else { LABEL + 11.0 };
         let room = self.wide - self.left() - beside - 31.0;
         (room / self.columns.len().max(1) as f64).max(3.0)
     }

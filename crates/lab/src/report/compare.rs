@@ -4,15 +4,13 @@ use std::collections::BTreeMap;
 
 use edgepace_data::Noise;
 use edgepace_train::RunRecord;
-use statrs::distribution::{ContinuousCDF as _, StudentsT};
 
-use super::{PageTable, Report, Section};
+use super::{CellName, PageTable, Report, ReportRun, Section};
 use crate::figure::{Axis, Chart, Interval, IntervalChart, Mark, Series};
+use crate::statistics::Summary;
 
-/// Graph, backbone and metric.
-type Ground<'a> = (String, &'a str, String);
 /// A method, and what came out by the number of fake edges.
-type Line = (String, Vec<(f64, Spread)>);
+type Line<'a> = (&'a str, Vec<(f64, Summary)>);
 
 /// More graphs than anybody compares by eye: the table has them all.
 const CHARTS: usize = 24;
@@ -20,40 +18,40 @@ const CHARTS: usize = 24;
 /// What runs have in common that differ by their seed alone.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct CellKey {
-    pub(super) data: String,
-    pub(super) noise: String,
-    pub(super) backbone: &'static str,
-    pub(super) method: String,
+    pub(super) name: CellName,
     metric: String,
     settings: String,
 }
 
 impl CellKey {
-    pub(super) fn of(record: &RunRecord) -> Self {
-        let noise: Noise = record.data.noise.parse().unwrap_or_default();
-        let method = match &record.config.preset {
-            Some(preset) => format!("{} ({preset})", record.config.method),
-            None => record.config.method.clone(),
-        };
-        // What was chosen on validation differs from seed to seed; what was asked for does not.
-        let settings = match record.result.chosen {
-            Some(_) => String::new(),
-            None => toml::to_string(&record.config).unwrap_or_default(),
-        };
-        let method = if record.result.chosen.is_some() { "chosen on validation".to_owned() } else { method };
-        Self {
-            data: without_seed(&record.data.name),
-            noise: Noise { seed: None, ..noise }.to_string(),
-            backbone: record.config.backbone.name(),
-            method,
-            metric: record.result.metric.clone(),
-            settings,
+    pub(super) fn of(run: &ReportRun) -> Self {
+        let (record, metric) = (&run.record, run.record.result.metric.clone());
+        if let Some(name) = &run.cell {
+            return Self { name: name.clone(), metric, settings: String::new() };
         }
+        let noise: Noise = record.data.noise.parse().unwrap_or_default();
+        // What was chosen on validation differs from seed to seed; what was asked for does not.
+        let (method, settings) = match (&record.result.chosen, &record.config.preset) {
+            (Some(_), _) => ("chosen on validation".to_owned(), String::new()),
+            (None, preset) => {
+                let preset = preset.as_ref().map_or_else(String::new, |preset| format!(" ({preset})"));
+                let settings = toml::to_string(&record.config).unwrap_or_default();
+                (format!("{}{preset}", record.config.method), settings)
+            }
+        };
+        let name = CellName {
+            graph: without_seed(&record.data.name),
+            noise: Noise { seed: None, ..noise }.to_string(),
+            backbone: record.config.backbone.name().to_owned(),
+            method,
+        };
+        Self { name, metric, settings }
     }
 
     /// The graph with its noise.
     pub(super) fn graph(&self) -> String {
-        if self.noise.is_empty() { self.data.clone() } else { format!("{} + {}", self.data, self.noise) }
+        let CellName { graph, noise, .. } = &self.name;
+        if noise.is_empty() { graph.clone() } else { format!("{graph} + {noise}") }
     }
 }
 
@@ -64,39 +62,15 @@ fn without_seed(name: &str) -> String {
     if kept.is_empty() { generator.to_owned() } else { format!("{generator}:{}", kept.join(",")) }
 }
 
-/// Mean, standard deviation and 95 % interval of the mean (Student's t).
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Spread {
-    pub(super) values: Vec<f64>,
-    pub(super) mean: f64,
-    pub(super) deviation: Option<f64>,
-    pub(super) interval: Option<[f64; 2]>,
+/// As `76.5 ± 0.9`.
+pub(super) fn mean_and_deviation(values: &[f64]) -> Option<String> {
+    let summary = Summary::of(values)?;
+    let spread = summary.sd.map_or_else(String::new, |sd| format!(" ± {sd:.2}"));
+    Some(format!("{:.2}{spread}", summary.mean))
 }
 
-impl Spread {
-    pub(super) fn of(values: Vec<f64>) -> Option<Self> {
-        if values.is_empty() || values.iter().any(|value| !value.is_finite()) {
-            return None;
-        }
-        let count = values.len() as f64;
-        let mean = values.iter().sum::<f64>() / count;
-        let squares: f64 = values.iter().map(|value| (value - mean) * (value - mean)).sum();
-        let deviation = (values.len() > 1).then(|| (squares / (count - 1.0)).sqrt());
-        let student = StudentsT::new(0.0, 1.0, count - 1.0).ok().filter(|_| values.len() > 1);
-        let interval = student.zip(deviation).map(|(student, deviation)| {
-            let half = student.inverse_cdf(0.975) * deviation / count.sqrt();
-            [mean - half, mean + half]
-        });
-        Some(Self { values, mean, deviation, interval })
-    }
-
-    /// As `76.5 ± 0.9`.
-    pub(super) fn text(&self) -> String {
-        match self.deviation {
-            Some(deviation) => format!("{:.2} ± {deviation:.2}", self.mean),
-            None => format!("{:.2}", self.mean),
-        }
-    }
+fn interval(summary: &Summary) -> Option<[f64; 2]> {
+    summary.half_interval.map(|half| [summary.mean - half, summary.mean + half])
 }
 
 /// The runs of each cell, in the order in which cells first come.
@@ -104,7 +78,7 @@ pub(super) fn cells(report: &Report) -> Vec<(CellKey, Vec<&RunRecord>)> {
     let mut order: Vec<(CellKey, Vec<&RunRecord>)> = Vec::new();
     let mut places: BTreeMap<CellKey, usize> = BTreeMap::new();
     for run in &report.runs {
-        let key = CellKey::of(&run.record);
+        let key = CellKey::of(run);
         let place = *places.entry(key.clone()).or_insert_with(|| {
             order.push((key, Vec::new()));
             order.len() - 1
@@ -114,8 +88,8 @@ pub(super) fn cells(report: &Report) -> Vec<(CellKey, Vec<&RunRecord>)> {
     order
 }
 
-fn tests(runs: &[&RunRecord]) -> Option<Spread> {
-    Spread::of(runs.iter().filter_map(|run| run.result.test).collect())
+fn tests(runs: &[&RunRecord]) -> Vec<f64> {
+    runs.iter().filter_map(|run| run.result.test).collect()
 }
 
 /// A chart for each graph that more than one method ran on, and a table of all.
@@ -139,25 +113,25 @@ pub(super) fn comparison(report: &Report) -> Section {
     }
     let mut methods: Vec<&str> = Vec::new();
     for (key, _) in &cells {
-        if !methods.contains(&&key.method[..]) {
-            methods.push(&key.method);
+        if !methods.contains(&&key.name.method[..]) {
+            methods.push(&key.name.method);
         }
     }
-    let backbones: Vec<&str> = cells.iter().map(|(key, _)| key.backbone).collect();
-    let one_backbone = backbones.iter().all(|name| *name == backbones[0]);
+    let one_backbone = cells.iter().all(|(key, _)| key.name.backbone == cells[0].0.name.backbone);
     for (graph, metric) in graphs.iter().take(CHARTS) {
         let own = cells.iter().filter(|(key, _)| key.graph() == *graph && key.metric == *metric);
         let rows: Vec<Interval> = own
             .filter_map(|(key, runs)| {
-                let spread = tests(runs)?;
+                let points = tests(runs);
+                let summary = Summary::of(&points)?;
                 let name = if one_backbone {
-                    key.method.clone()
+                    key.name.method.clone()
                 } else {
-                    format!("{} {}", key.backbone, key.method)
+                    format!("{} {}", key.name.backbone, key.name.method)
                 };
-                let kind = methods.iter().position(|method| *method == key.method).unwrap_or(0);
-                let points = if spread.values.len() > 1 { spread.values } else { Vec::new() };
-                Some(Interval { points, kind, ..Interval::new(name, spread.mean, spread.interval) })
+                let kind = methods.iter().position(|method| *method == key.name.method).unwrap_or(0);
+                let points = if points.len() > 1 { points } else { Vec::new() };
+                Some(Interval { points, kind, ..Interval::new(name, summary.mean, interval(&summary)) })
             })
             .collect();
         if rows.len() > 1 {
@@ -168,9 +142,9 @@ pub(super) fn comparison(report: &Report) -> Section {
         let seconds = runs.iter().map(|run| run.result.seconds + run.result.warm_start_seconds).sum::<f64>();
         vec![
             key.graph(),
-            key.backbone.to_owned(),
-            key.method.clone(),
-            tests(runs).map_or_else(|| "–".to_owned(), |spread| spread.text()),
+            key.name.backbone.clone(),
+            key.name.method.clone(),
+            mean_and_deviation(&tests(runs)).unwrap_or_else(|| "–".to_owned()),
             key.metric.clone(),
             runs.len().to_string(),
             format!("{:.1}", seconds / runs.len() as f64),
@@ -202,38 +176,43 @@ pub(super) fn robustness(report: &Report) -> Section {
     );
     let cells = cells(report);
     // By graph, backbone and metric, then by method: fake edges and what came out.
-    let mut grounds: Vec<(Ground<'_>, Vec<Line>)> = Vec::new();
+    let mut grounds: Vec<([&str; 3], Vec<Line<'_>>)> = Vec::new();
     for (key, runs) in &cells {
-        let (Ok(noise), Some(spread)) = (noise_of(&key.noise), tests(runs)) else { continue };
+        let (Some(noise), Some(summary)) = (noise_of(&key.name.noise), Summary::of(&tests(runs))) else {
+            continue;
+        };
         if (Noise { fake: 0.0, ..noise }) != Noise::default() {
             continue;
         }
-        let ground = (key.data.clone(), key.backbone, key.metric.clone());
+        let ground = [&key.name.graph[..], &key.name.backbone, &key.metric];
         let place = grounds.iter().position(|(found, _)| *found == ground).unwrap_or_else(|| {
             grounds.push((ground, Vec::new()));
             grounds.len() - 1
         });
         let methods = &mut grounds[place].1;
-        let own = methods.iter().position(|(name, _)| *name == key.method).unwrap_or_else(|| {
-            methods.push((key.method.clone(), Vec::new()));
+        let own = methods.iter().position(|(name, _)| *name == key.name.method).unwrap_or_else(|| {
+            methods.push((&key.name.method[..], Vec::new()));
             methods.len() - 1
         });
-        methods[own].1.push((100.0 * noise.fake, spread));
+        methods[own].1.push((100.0 * noise.fake, summary));
     }
-    for ((data, backbone, metric), methods) in grounds {
+    for ([graph, backbone, metric], methods) in grounds {
         if methods.iter().all(|(_, points)| points.len() < 2) {
             continue;
         }
-        let mut chart = Chart::new(format!("{data}, {backbone}"))
+        let mut chart = Chart::new(format!("{graph}, {backbone}"))
             .x(Axis::new("fake edges / % of edges"))
-            .y(Axis::new(unit("test", &metric)));
+            .y(Axis::new(unit("test", metric)));
         for (method, mut points) in methods {
             points.sort_by(|a, b| a.0.total_cmp(&b.0));
-            let line =
-                Series::new(method, Mark::LineAndPoints, points.iter().map(|(x, spread)| (*x, spread.mean)));
+            let line = Series::new(
+                method,
+                Mark::LineAndPoints,
+                points.iter().map(|(x, summary)| (*x, summary.mean)),
+            );
             let band = points
                 .iter()
-                .map(|(_, spread)| spread.interval.map_or((f64::NAN, f64::NAN), |[a, b]| (a, b)));
+                .map(|(_, summary)| interval(summary).map_or((f64::NAN, f64::NAN), |[a, b]| (a, b)));
             chart = chart.with(line.band(band));
         }
         section.figure(&chart);
@@ -241,6 +220,6 @@ pub(super) fn robustness(report: &Report) -> Section {
     section
 }
 
-fn noise_of(text: &str) -> Result<Noise, ()> {
-    if text.is_empty() { Ok(Noise::default()) } else { text.parse().map_err(|_| ()) }
+fn noise_of(text: &str) -> Option<Noise> {
+    if text.is_empty() { Some(Noise::default()) } else { text.parse().ok() }
 }

@@ -19,6 +19,8 @@ const REST: f64 = 1.0;
 const STEPS: [usize; 2] = [160, 70];
 /// How strongly nodes are pulled to the middle of their group, in edges.
 const TO_GROUP: f64 = 0.35;
+/// How strongly an edge between two groups pulls, in edges within one.
+const ACROSS: f64 = 0.12;
 /// How strongly nodes are pulled to the middle of the drawing.
 const TO_MIDDLE: f64 = 0.04;
 /// Nodes whose forces are computed at a time.
@@ -116,6 +118,7 @@ fn force_on(level: &Level, places: &[[f64; 2]], tree: &Tree, middles: &[[f64; 2]
     let [mut x, mut y] = tree.repulsion(place, node as u32);
     let mut pulled = 0.0;
     for (other, weight) in level.neighbours(node) {
+        let weight = if level.groups[other] == level.groups[node] { weight } else { ACROSS * weight };
         let [dx, dy] = [places[other][0] - place[0], places[other][1] - place[1]];
         let distance = (dx * dx + dy * dy).sqrt();
         let pull = weight * distance / REST / mass;

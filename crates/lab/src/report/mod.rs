@@ -21,7 +21,7 @@ use edgepace_train::{EdgeRow, RunRecord};
 use crate::error::LabError;
 
 pub use drawing::{MOST_EDGES, MOST_NODES};
-pub use read::objective_of;
+pub use read::{objective_of, runs_of_store};
 
 /// What a report is made of.
 pub struct Report {
@@ -45,12 +45,27 @@ pub struct ReportRun {
     pub folder: Option<PathBuf>,
     /// The joint objective after each update of the curriculum, by epoch, where it is known.
     pub objective: Vec<(u32, f64)>,
+    /// What it is called; none: as its record says.
+    pub cell: Option<CellName>,
+}
+
+/// What runs are called that differ by their seed alone.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct CellName {
+    /// The graph, without noise.
+    pub graph: String,
+    /// What was added to it; empty without.
+    pub noise: String,
+    /// The convolution.
+    pub backbone: String,
+    /// The method, with what tells it from others of its name.
+    pub method: String,
 }
 
 impl ReportRun {
     /// A run of which nothing else is known.
     pub fn new(record: RunRecord) -> Self {
-        Self { record, folder: None, objective: Vec::new() }
+        Self { record, folder: None, objective: Vec::new(), cell: None }
     }
 }
 
@@ -117,8 +132,8 @@ impl Report {
     /// All runs that differ from that one by their seed alone, that one included.
     fn siblings(&self) -> Vec<&ReportRun> {
         let Some(main) = self.main_run() else { return Vec::new() };
-        let own = compare::CellKey::of(&main.record);
-        self.runs.iter().filter(|run| compare::CellKey::of(&run.record) == own).collect()
+        let own = compare::CellKey::of(main);
+        self.runs.iter().filter(|run| compare::CellKey::of(run) == own).collect()
     }
 }
 

@@ -10,9 +10,9 @@ use minijinja::{Environment, context};
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
-use super::compare::{self, Spread};
+use super::compare::{self, CellKey, mean_and_deviation};
 use super::drawing::Drawing;
-use super::{PageTable, Report, Section, curriculum, predictions, training};
+use super::{CellName, PageTable, Report, ReportRun, Section, curriculum, predictions, training};
 use crate::error::LabError;
 use crate::figure::Colour;
 
@@ -61,7 +61,9 @@ pub(super) fn html(report: &Report, threads: &Threads) -> Result<String, LabErro
         compare::comparison(report),
         compare::robustness(report),
     ];
-    let sections: Vec<Section> = sections.into_iter().filter(|section| !section.is_empty()).collect();
+    let mut sections: Vec<Section> = sections.into_iter().filter(|section| !section.is_empty()).collect();
+    let tables = sections.iter_mut().flat_map(|section| &mut section.tables);
+    tables.flat_map(|table| table.rows.iter_mut().flatten()).for_each(|cell| *cell = visible(cell));
     let style = format!("{}{STYLE}", Colour::style_sheet());
     let script = format!("'use strict';\n(() => {{\n{}}})();\n", SCRIPTS.join("\n"));
     let hash = |text: &str| format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text.as_bytes())));
@@ -73,7 +75,7 @@ pub(super) fn html(report: &Report, threads: &Threads) -> Result<String, LabErro
     let graph_text = drawing.as_ref().map(words);
     let page = context! {
         title => visible(&report.title),
-        subtitle => subtitle(&main.record),
+        subtitle => subtitle(main),
         policy,
         style,
         script,
@@ -81,7 +83,7 @@ pub(super) fn html(report: &Report, threads: &Threads) -> Result<String, LabErro
         warnings => warnings(report),
         sections => Serde(sections),
         graph_text,
-        graph_run => format!("{}, seed {}", compare::CellKey::of(&main.record).method, main.record.result.seed),
+        graph_run => visible(&format!("{}, seed {}", CellKey::of(main).name.method, main.record.result.seed)),
         data => drawing.map(|drawing| drawing.data),
         settings => settings(&main.record),
         provenance => Serde(provenance(report)),
@@ -116,16 +118,11 @@ fn words(drawing: &Drawing) -> String {
     )
 }
 
-fn subtitle(record: &RunRecord) -> String {
-    let key = compare::CellKey::of(record);
-    let of = visible(&key.graph());
-    format!(
-        "{of}: {} nodes, {} directed edges · {} with {}",
-        count(record.data.nodes),
-        count(record.data.edges),
-        key.backbone,
-        visible(&key.method)
-    )
+fn subtitle(run: &ReportRun) -> String {
+    let (key, data) = (CellKey::of(run), &run.record.data);
+    let (nodes, edges) = (count(data.nodes), count(data.edges));
+    let (graph, CellName { backbone, method, .. }) = (key.graph(), &key.name);
+    visible(&format!("{graph}: {nodes} nodes, {edges} directed edges · {backbone} with {method}"))
 }
 
 fn tiles(report: &Report) -> Vec<Tile> {
@@ -138,17 +135,13 @@ fn tiles(report: &Report) -> Vec<Tile> {
         1 => format!("seed {}", result.seed),
         several => format!("mean ± standard deviation over {several} seeds"),
     };
-    let tests = Spread::of(runs.iter().filter_map(|run| run.record.result.test).collect());
-    if let Some(tests) = tests {
-        tiles.push(Tile::new(&format!("test {metric}"), format!("{}{share}", tests.text()), over.clone()));
+    let of =
+        |value: fn(&ReportRun) -> Option<f64>| runs.iter().filter_map(|run| value(run)).collect::<Vec<f64>>();
+    if let Some(tests) = mean_and_deviation(&of(|run| run.record.result.test)) {
+        tiles.push(Tile::new(&format!("test {metric}"), format!("{tests}{share}"), over.clone()));
     }
-    let validations = Spread::of(runs.iter().filter_map(|run| run.record.result.validation).collect());
-    if let Some(validations) = validations {
-        tiles.push(Tile::new(
-            &format!("validation {metric}"),
-            format!("{}{share}", validations.text()),
-            over,
-        ));
+    if let Some(validations) = mean_and_deviation(&of(|run| run.record.result.validation)) {
+        tiles.push(Tile::new(&format!("validation {metric}"), format!("{validations}{share}"), over));
     }
     if result.method_validation.is_some() {
         let kept = match result.kept {
@@ -213,11 +206,11 @@ fn provenance(report: &Report) -> PageTable {
         .runs
         .iter()
         .map(|run| {
-            let (record, key) = (&run.record, compare::CellKey::of(&run.record));
+            let (record, key) = (&run.record, CellKey::of(run));
             vec![
                 visible(&record.result.id),
                 visible(&key.graph()),
-                visible(&format!("{} {}", key.backbone, key.method)),
+                visible(&format!("{} {}", key.name.backbone, key.name.method)),
                 record.result.seed.to_string(),
                 visible(&record.data.checksum),
                 visible(&format!("{} {}", record.result.split, record.result.split_hash)),

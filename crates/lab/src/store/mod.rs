@@ -14,10 +14,11 @@ mod open;
 mod row;
 mod transfer;
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use edgepace_graph::files;
+use edgepace_graph::files::{self, FileError};
 use edgepace_train::RunRecord;
 use rusqlite::{Connection, OptionalExtension as _, TransactionBehavior, params};
 
@@ -33,6 +34,14 @@ pub use transfer::Imported;
 
 /// The lock of a run that is worked on, in its folder.
 const LOCK: &str = ".lock";
+
+/// How often a folder may come and go while it is taken.
+const ATTEMPTS: usize = 1000;
+
+/// Whether an error comes of a folder that is made or removed at the same time.
+fn is_passing(error: &FileError) -> bool {
+    matches!(error.source.kind(), ErrorKind::NotFound | ErrorKind::AlreadyExists)
+}
 
 /// A file of runs.
 #[derive(Debug)]
@@ -195,15 +204,21 @@ impl Store {
     /// Takes a run for this process, or says who has it. Its folder is there from then on.
     pub(crate) fn claim(&self, id: &str) -> Result<Result<Claim, String>, LabError> {
         let folder = self.folder_of(id);
+        let mut attempts = 0;
         loop {
-            files::create_folder(&folder)?;
+            attempts += 1;
+            match files::create_folder(&folder) {
+                // Another process makes or removes it just now.
+                Err(error) if attempts < ATTEMPTS && is_passing(&error) => continue,
+                made => made?,
+            }
             match Lock::take(&folder.join(LOCK)) {
                 Ok(Taken::Held(lock)) => {
                     return Ok(Ok(Claim { folder: SeedFolder::at(&folder), lock: Some(lock) }));
                 }
                 Ok(Taken::By(owner)) => return Ok(Err(owner)),
                 // Who had it before has removed the folder just now.
-                Err(_) if !folder.exists() => {}
+                Err(_) if attempts < ATTEMPTS && !folder.exists() => {}
                 Err(error) => return Err(error.into()),
             }
         }

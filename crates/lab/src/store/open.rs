@@ -69,10 +69,13 @@ impl Store {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
         let is_new = !path.exists();
         let store = Self::connect(path, flags)?;
-        if is_new {
+        // Another process may be making it just now.
+        if is_new || store.is_empty()? {
             store.create().inspect_err(|_| {
                 // Nobody has written to what could not be made.
-                let _ = std::fs::remove_file(path);
+                if is_new {
+                    let _ = std::fs::remove_file(path);
+                }
             })?;
         }
         store.check()?;
@@ -135,6 +138,16 @@ impl Store {
             Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX).map_err(failed)?;
         connection.busy_timeout(PATIENCE).map_err(failed)?;
         Ok(Self { path: path.to_owned(), connection: Mutex::new(connection) })
+    }
+
+    /// Whether it is a file without anything in it, which SQLite takes for a new one.
+    fn is_empty(&self) -> Result<bool, LabError> {
+        let failed = |error| said(&self.path, "read", &error);
+        let count = "SELECT count(*) FROM sqlite_master";
+        let tables: i64 = self.lock().query_row(count, [], |row| row.get(0)).map_err(failed)?;
+        let application: i64 =
+            self.lock().pragma_query_value(None, "application_id", |row| row.get(0)).map_err(failed)?;
+        Ok(tables == 0 && application == 0)
     }
 
     /// Makes the tables, unless another process was faster.
