@@ -86,7 +86,7 @@ impl Pages {
                 .flat_map(|node| [1, 3, 6].map(|step| format!("{},{}", name(node), name((node + step) % 60))))
                 .collect();
             std::fs::write(self.folder().join("n.csv"), format!("id,label,x,y\n{}\n", nodes.join("\n"))).expect("a file");
-            std::fs::write(self.folder().join("e.csv"), format!("a,b\n{}\n", edges.join("\n"))).expect("a file");
+            std::fs::write(self.folder().join("e.csv"), format!("source,target\n{}\n", edges.join("\n"))).expect("a file");
             self.works("train --edges e.csv --nodes n.csv --label label --split fraction:0.5:0.25 --epochs 30 --report hostile.html");
             self.folder().join("hostile.html")
         })
@@ -105,15 +105,16 @@ fn middle(browser: &mut Browser, selector: &str) -> (f64, f64) {
     (found[0].as_f64().expect("a place"), found[1].as_f64().expect("a place"))
 }
 
-/// How many pixels of the drawing are not the background, and how many colours they have.
+/// How many pixels of the drawing are not the background, and how many colours they have. The key asks for a drawing, and is
+/// pressed first: what was drawn can be read in the same frame only.
 const PIXELS: &str = "new Promise(done => requestAnimationFrame(() => { \
     const c = document.getElementById('canvas'), gl = c.getContext('webgl2'); \
+    c.dispatchEvent(new KeyboardEvent('keydown', { key: '0' })); \
     requestAnimationFrame(() => { const p = new Uint8Array(4 * c.width * c.height); \
     gl.readPixels(0, 0, c.width, c.height, gl.RGBA, gl.UNSIGNED_BYTE, p); \
     let n = 0; const seen = new Set(); for (let i = 0; i < p.length; i += 4) { \
     const v = p[i] << 16 | p[i + 1] << 8 | p[i + 2]; seen.add(v); if (v !== (p[0] << 16 | p[1] << 8 | p[2])) n++; } \
-    done([n, seen.size]); }); \
-    document.getElementById('canvas').dispatchEvent(new KeyboardEvent('keydown', { key: '0' })); }))";
+    done([n, seen.size]); }); }))";
 
 fn drawn(browser: &mut Browser) -> (f64, f64) {
     let found = browser.value(PIXELS);

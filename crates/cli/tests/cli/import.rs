@@ -202,7 +202,7 @@ fn graphml_of_networkx_says_what_its_keys_became() {
 #[test]
 fn a_file_of_ones_own_is_trained_on_without_an_import() {
     let node = |node: usize| {
-        let club = if node % 2 == 0 { "red" } else { "blue" };
+        let club = if node.is_multiple_of(2) { "red" } else { "blue" };
         format!(r#"<node id="n{node}"><data key="c">{club}</data><data key="x">{}.5</data></node>"#, node % 7)
     };
     let edge = |node: usize| format!(r#"<edge source="n{node}" target="n{}" />"#, (node + 2) % 40);
