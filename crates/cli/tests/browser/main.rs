@@ -105,16 +105,17 @@ fn middle(browser: &mut Browser, selector: &str) -> (f64, f64) {
     (found[0].as_f64().expect("a place"), found[1].as_f64().expect("a place"))
 }
 
-/// How many pixels of the drawing are not the background, and how many colours they have. The key asks for a drawing, and is
-/// pressed first: what was drawn can be read in the same frame only.
-const PIXELS: &str = "new Promise(done => requestAnimationFrame(() => { \
+/// How many pixels of the finished drawing are not the background, and how many colours they have.
+const PIXELS: &str = "(async () => { \
     const c = document.getElementById('canvas'), gl = c.getContext('webgl2'); \
-    c.dispatchEvent(new KeyboardEvent('keydown', { key: '0' })); \
-    requestAnimationFrame(() => { const p = new Uint8Array(4 * c.width * c.height); \
-    gl.readPixels(0, 0, c.width, c.height, gl.RGBA, gl.UNSIGNED_BYTE, p); \
+    const p = new Uint8Array(4 * c.width * c.height); \
+    do { c.dispatchEvent(new KeyboardEvent('keydown', { key: '0' })); \
+    await new Promise(done => requestAnimationFrame(() => { \
+    gl.readPixels(0, 0, c.width, c.height, gl.RGBA, gl.UNSIGNED_BYTE, p); done(); })); \
+    } while (c.dataset.complete !== 'true'); \
     let n = 0; const seen = new Set(); for (let i = 0; i < p.length; i += 4) { \
     const v = p[i] << 16 | p[i + 1] << 8 | p[i + 2]; seen.add(v); if (v !== (p[0] << 16 | p[1] << 8 | p[2])) n++; } \
-    done([n, seen.size]); }); }))";
+    return [n, seen.size]; })()";
 
 fn drawn(browser: &mut Browser) -> (f64, f64) {
     let found = browser.value(PIXELS);

@@ -1,21 +1,25 @@
 // The drawing of the graph: WebGL2, everything uploaded once. What the slider, zoom and colours change is uniforms.
+//
+// Edges and nodes are drawn into a layer, as many at a time as a frame has time for, and the layer onto the canvas. While a new
+// layer is not finished, the one before is shown, moved and scaled. So the picture follows the pointer on any machine, and is
+// sharp at once where there is a graphics card.
 
 const EDGE_VERTEX = `#version 300 es
 precision highp float;
 in vec2 place;      // 0 to 1
 in vec4 edge;       // when it comes in, difficulty, suspicion, fake: bytes, 0 to 1
 uniform vec2 scale, shift;
-uniform float now, latest, others, strength;
+uniform float after, until, others, strength;
 uniform int mode;
 uniform vec3 ramp[9];
 out vec4 colour;
 void main() {
-  bool isIn = edge.x <= now;
+  bool isIn = edge.x <= until;
   float value = mode == 0 ? edge.y : mode == 1 ? edge.z : edge.w;
   int step = int(value * 7.999);
   vec3 hue = mix(ramp[step], ramp[step + 1], value * 8.0 - float(step));
-  // What is most telling is drawn more strongly, and what has just come in most.
-  float alpha = strength * (0.55 + 0.9 * abs(value - 0.5)) * (isIn && edge.x > latest ? 2.2 : 1.0) * (isIn ? 1.0 : others);
+  // What is most telling is drawn more strongly.
+  float alpha = edge.x <= after ? 0.0 : strength * (0.55 + 0.9 * abs(value - 0.5)) * (isIn ? 1.0 : others);
   colour = vec4(hue, min(alpha, 1.0));
   gl_Position = alpha > 0.0 ? vec4((place * 2.0 - 1.0) * scale + shift, 0.0, 1.0) : vec4(2.0, 2.0, 2.0, 1.0);
 }`;
@@ -61,10 +65,34 @@ in vec4 hue;
 out vec4 colour;
 void main() { colour = hue; gl_Position = vec4(place, 0.0, 1.0); }`;
 
+const LAYER_VERTEX = `#version 300 es
+in vec2 corner;
+uniform vec2 scale, shift;
+out vec2 at;
+void main() { at = corner; gl_Position = vec4((corner * 2.0 - 1.0) * scale + shift, 0.0, 1.0); }`;
+const LAYER_FRAGMENT = `#version 300 es
+precision mediump float;
+in vec2 at;
+uniform sampler2D layer;
+uniform float strength;
+out vec4 pixel;
+void main() { pixel = texture(layer, at) * strength; }`;
+
+// What a frame may take to draw a part of a layer, in milliseconds.
+const BUDGET = 14;
+
 // A colour of the style sheet, as three numbers from 0 to 1.
 function styleColour(name) {
   const text = getComputedStyle(document.documentElement).getPropertyValue(name).trim();
   return [1, 3, 5].map(first => parseInt(text.slice(first, first + 2), 16) / 255);
+}
+
+// A fixed order of numbers below a count in which any of the first are spread over all.
+function mixed(count) {
+  const greatest = (a, b) => b ? greatest(b, a % b) : a;
+  let step = Math.max(1, Math.round(count * 0.6180339887));
+  while (greatest(step, count) > 1) step++;
+  return place => place * step % count;
 }
 
 class GraphView {
@@ -77,7 +105,8 @@ class GraphView {
     this.zoom = 1;
     this.middle = [0, 0];
     this.now = data.epochs.length ? data.epochs.length - 1 : 0;
-    this.latest = -1;
+    this.chunk = 20000;
+    this.passes = [];
     this.mode = 0;
     this.others = 0;
     this.frames = 0;
@@ -97,11 +126,13 @@ class GraphView {
     this.edgeProgram = this.program(EDGE_VERTEX, EDGE_FRAGMENT);
     this.nodeProgram = this.program(NODE_VERTEX, NODE_FRAGMENT);
     this.flatProgram = this.program(FLAT_VERTEX, EDGE_FRAGMENT);
-    // Two ends of eight bytes for each edge: place, when it comes in, difficulty, suspicion, fake. The most suspicious last, on top.
+    // Two ends of eight bytes for each edge: place, when it comes in, difficulty, suspicion, fake. Well mixed, so that the first of
+    // them look like all.
+    const order = mixed(data.edgeCount);
     const bytes = new ArrayBuffer(data.edgeCount * 16);
     const shorts = new Uint16Array(bytes), single = new Uint8Array(bytes);
     for (let place = 0; place < data.edgeCount; place++) {
-      const edge = data.edgeCount - 1 - place;
+      const edge = order(place);
       for (let end = 0; end < 2; end++) {
         const node = data.ends[2 * edge + end], at = 2 * place + end;
         shorts[4 * at] = data.places[2 * node];
@@ -113,6 +144,8 @@ class GraphView {
       }
     }
     this.edgeArray = this.array(bytes, this.edgeProgram, 8, [['place', 2, gl.UNSIGNED_SHORT, true, 0], ['edge', 4, gl.UNSIGNED_BYTE, true, 4]]);
+    this.layerProgram = this.program(LAYER_VERTEX, LAYER_FRAGMENT);
+    this.layerArray = this.array(new Float32Array([0, 0, 1, 0, 0, 1, 1, 1]), this.layerProgram, 8, [['corner', 2, gl.FLOAT, false, 0]]);
     const nodes = new ArrayBuffer(data.nodeCount * 8);
     const nodeShorts = new Uint16Array(nodes), nodeBytes = new Uint8Array(nodes);
     for (let node = 0; node < data.nodeCount; node++) {
@@ -161,6 +194,7 @@ class GraphView {
 
   readColours() {
     this.colours = {
+      name: getComputedStyle(document.documentElement).getPropertyValue('--paper'),
       paper: styleColour('--paper'), ink: styleColour('--text'),
       ramp: new Float32Array([...Array(9).keys()].flatMap(step => styleColour('--d' + step))),
       kinds: new Float32Array([...[...Array(10).keys()].map(kind => '--k' + kind), '--faint'].flatMap(styleColour)),
@@ -212,43 +246,139 @@ class GraphView {
     requestAnimationFrame(() => { this.waiting = false; this.draw(); });
   }
 
-  draw() {
-    const { gl, data, colours } = this;
-    if (!this.ratio || !colours) return;
-    gl.viewport(0, 0, this.canvas.width, this.canvas.height);
-    gl.clearColor(...colours.paper, 1);
+  // All that a layer depends on but for the time.
+  get key() {
+    const { width, height } = this.canvas;
+    return [width, height, this.zoom, ...this.middle, this.mode, this.others, this.colours.name].join();
+  }
+
+  // What has to be drawn, and where: a new layer, or more edges on the one that is shown.
+  plan() {
+    const key = this.key;
+    const target = this.passes.length ? this.target : this.front;
+    if (target && target.key === key && target.time <= this.now && !(this.others && target.time < this.now)) {
+      if (target.time < this.now) this.passes.push(...this.passesOf(target.time, this.now));
+      this.target = target;
+    } else {
+      if (this.target === this.front || !this.target) this.target = this.layer();
+      this.target = this.cleared(this.target, key);
+      this.passes = this.passesOf(-1, this.now);
+    }
+    this.target.time = this.now;
+  }
+
+  passesOf(after, until) {
+    const { data } = this;
+    return [{ kind: 'edges', after, until, first: 0, count: data.edgeCount }, { kind: 'nodes', first: 0, count: data.nodeCount }];
+  }
+
+  layer() {
+    const { gl } = this;
+    const layer = { texture: gl.createTexture(), frame: gl.createFramebuffer(), size: [0, 0] };
+    gl.bindTexture(gl.TEXTURE_2D, layer.texture);
+    for (const [name, value] of [[gl.TEXTURE_MIN_FILTER, gl.LINEAR], [gl.TEXTURE_MAG_FILTER, gl.LINEAR], [gl.TEXTURE_WRAP_S, gl.CLAMP_TO_EDGE], [gl.TEXTURE_WRAP_T, gl.CLAMP_TO_EDGE]]) {
+      gl.texParameteri(gl.TEXTURE_2D, name, value);
+    }
+    return layer;
+  }
+
+  cleared(layer, key) {
+    const { gl } = this;
+    const { width, height } = this.canvas;
+    gl.bindFramebuffer(gl.FRAMEBUFFER, layer.frame);
+    if (layer.size[0] !== width || layer.size[1] !== height) {
+      gl.bindTexture(gl.TEXTURE_2D, layer.texture);
+      gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA, width, height, 0, gl.RGBA, gl.UNSIGNED_BYTE, null);
+      gl.framebufferTexture2D(gl.FRAMEBUFFER, gl.COLOR_ATTACHMENT0, gl.TEXTURE_2D, layer.texture, 0);
+      layer.size = [width, height];
+    }
+    gl.clearColor(0, 0, 0, 0);
     gl.clear(gl.COLOR_BUFFER_BIT);
+    return Object.assign(layer, { key, scale: this.scale, shift: this.shift });
+  }
+
+  draw() {
+    const { gl } = this;
+    if (!this.ratio || !this.colours) return;
+    gl.viewport(0, 0, this.canvas.width, this.canvas.height);
     gl.enable(gl.BLEND);
     gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
+    this.plan();
+    if (this.passes.length) this.drawPart();
+    gl.bindFramebuffer(gl.FRAMEBUFFER, null);
+    gl.clearColor(...this.colours.paper, 1);
+    gl.clear(gl.COLOR_BUFFER_BIT);
+    this.drawLayer(this.front ?? this.target);
+    this.drawChosen();
+    this.canvas.dataset.frames = ++this.frames;
+    this.canvas.dataset.complete = !this.passes.length;
+    if (this.passes.length) this.redraw();
+  }
 
-    const dimmed = this.chosen ? 0.35 : 1;
-    const strength = Math.min(0.9, Math.max(0.07, 22 / Math.sqrt(data.edgeCount)) * Math.sqrt(this.zoom)) * dimmed;
-    let { program, uniforms } = this.edgeProgram;
+  // As much of the layer as there is time for.
+  drawPart() {
+    const { gl } = this;
+    const begin = performance.now();
+    gl.bindFramebuffer(gl.FRAMEBUFFER, this.target.frame);
+    let left = this.chunk;
+    while (left > 0 && this.passes.length) {
+      const pass = this.passes[0];
+      const count = Math.min(left, pass.count - pass.first);
+      if (pass.kind === 'edges') this.drawEdges(pass, count);
+      else this.drawNodes(pass, count);
+      pass.first += count;
+      left -= count;
+      if (pass.first >= pass.count) this.passes.shift();
+    }
+    // Waits until it is done, to know how long it took.
+    gl.readPixels(0, 0, 1, 1, gl.RGBA, gl.UNSIGNED_BYTE, new Uint8Array(4));
+    const took = Math.max(1, performance.now() - begin);
+    this.chunk = Math.round(Math.min(1e6, Math.max(2000, this.chunk * Math.min(2, Math.max(0.25, BUDGET / took)))));
+    if (!this.passes.length && this.target !== this.front) [this.front, this.target] = [this.target, this.front];
+  }
+
+  drawEdges(pass, count) {
+    const { gl, data, colours } = this;
+    const { program, uniforms } = this.edgeProgram;
     gl.useProgram(program);
-    gl.uniform2fv(uniforms.scale, this.scale);
-    gl.uniform2fv(uniforms.shift, this.shift);
-    gl.uniform1f(uniforms.now, (this.now + 0.5) / 255);
-    gl.uniform1f(uniforms.latest, (this.latest + 0.5) / 255);
+    gl.uniform2fv(uniforms.scale, this.target.scale);
+    gl.uniform2fv(uniforms.shift, this.target.shift);
+    gl.uniform1f(uniforms.after, (pass.after + 0.5) / 255);
+    gl.uniform1f(uniforms.until, (pass.until + 0.5) / 255);
     gl.uniform1f(uniforms.others, this.others);
-    gl.uniform1f(uniforms.strength, strength);
+    gl.uniform1f(uniforms.strength, Math.min(0.9, Math.max(0.07, 22 / Math.sqrt(data.edgeCount)) * Math.sqrt(this.zoom)));
     gl.uniform1i(uniforms.mode, this.mode);
     gl.uniform3fv(uniforms.ramp, colours.ramp);
     gl.bindVertexArray(this.edgeArray);
-    gl.drawArrays(gl.LINES, 0, 2 * data.edgeCount);
+    gl.drawArrays(gl.LINES, 2 * pass.first, 2 * count);
+  }
 
-    this.drawChosen();
-
-    ({ program, uniforms } = this.nodeProgram);
+  drawNodes(pass, count) {
+    const { gl, colours } = this;
+    const { program, uniforms } = this.nodeProgram;
     gl.useProgram(program);
-    gl.uniform2fv(uniforms.scale, this.scale);
-    gl.uniform2fv(uniforms.shift, this.shift);
+    gl.uniform2fv(uniforms.scale, this.target.scale);
+    gl.uniform2fv(uniforms.shift, this.target.shift);
     gl.uniform1f(uniforms.size, this.nodeSize);
     gl.uniform3fv(uniforms.kinds, colours.kinds);
     gl.uniform3fv(uniforms.paper, colours.paper);
     gl.uniform3fv(uniforms.ink, colours.ink);
     gl.bindVertexArray(this.nodeArray);
-    gl.drawArrays(gl.POINTS, 0, data.nodeCount);
-    this.canvas.dataset.frames = ++this.frames;
+    gl.drawArrays(gl.POINTS, pass.first, count);
+  }
+
+  // A layer, moved and scaled from the view that it was drawn for to the one of now.
+  drawLayer(layer) {
+    const { gl } = this;
+    const { program, uniforms } = this.layerProgram;
+    const ratio = [0, 1].map(axis => this.scale[axis] / layer.scale[axis]);
+    gl.useProgram(program);
+    gl.bindTexture(gl.TEXTURE_2D, layer.texture);
+    gl.uniform2fv(uniforms.scale, ratio);
+    gl.uniform2fv(uniforms.shift, [0, 1].map(axis => this.shift[axis] - layer.shift[axis] * ratio[axis]));
+    gl.uniform1f(uniforms.strength, this.chosen ? 0.45 : 1);
+    gl.bindVertexArray(this.layerArray);
+    gl.drawArrays(gl.TRIANGLE_STRIP, 0, 4);
   }
 
   // The chosen edge, or the edges of the chosen or hovered node, thick; rings around their nodes.
@@ -272,13 +402,23 @@ class GraphView {
       const colour = [...this.colours.ramp.subarray(3 * step, 3 * step + 3), this.chosen ? 0.95 : 0.7];
       for (const [at, sign] of [[p, 1], [p, -1], [q, 1], [q, 1], [p, -1], [q, -1]]) put(at[0] + sign * x, at[1] + sign * y, colour);
     }
-    const nodes = 'edge' in shown ? [data.ends[2 * shown.edge], data.ends[2 * shown.edge + 1]] : [shown.node];
-    for (const node of nodes) {
-      const [x, y] = screen(node), far = this.nodeSize / 2 + 3 * this.ratio;
+    const disc = (node, far, colour) => {
+      const [x, y] = screen(node);
       for (let corner = 0; corner < 24; corner++) {
-        for (const turn of [corner, corner + 1]) put(x + far * Math.cos(turn * Math.PI / 12), y + far * Math.sin(turn * Math.PI / 12), [...this.colours.ink, 1]);
-        put(x, y, [...this.colours.ink, 1]);
+        for (const turn of [corner, corner + 1]) put(x + far * Math.cos(turn * Math.PI / 12), y + far * Math.sin(turn * Math.PI / 12), colour);
+        put(x, y, colour);
       }
+    };
+    const hueOf = node => {
+      const kind = data.predicted[node] === data.NONE ? 10 : data.predicted[node] % 10;
+      return [...this.colours.kinds.subarray(3 * kind, 3 * kind + 3), 1];
+    };
+    const ends = 'edge' in shown ? [data.ends[2 * shown.edge], data.ends[2 * shown.edge + 1]] : [shown.node];
+    const half = this.nodeSize / 2;
+    if ('node' in shown) for (const edge of edges) disc(data.otherEnd(edge, shown.node), half, hueOf(data.otherEnd(edge, shown.node)));
+    for (const node of ends) {
+      disc(node, half + 3 * this.ratio, [...this.colours.ink, 1]);
+      disc(node, half + 0.5 * this.ratio, hueOf(node));
     }
     gl.useProgram(this.flatProgram.program);
     gl.bindBuffer(gl.ARRAY_BUFFER, this.flatBuffer);
@@ -287,9 +427,8 @@ class GraphView {
     gl.drawArrays(gl.TRIANGLES, 0, numbers.length / 6);
   }
 
-  setTime(step, latest) {
+  setTime(step) {
     this.now = step;
-    this.latest = latest;
     this.redraw();
   }
 

@@ -27,16 +27,12 @@ function listenToTheme(onchange) {
 function listenToTime(data, graph) {
   const slider = byId('time'), output = byId('epoch'), play = byId('play');
   slider.max = data.last_epoch;
-  let timer = null, before = -1;
+  let timer = null;
   const show = () => {
     const epoch = Number(slider.value);
-    // Places among the epochs at which edges come in.
-    const step = data.epochs.findLastIndex(own => own <= epoch);
     output.textContent = `${epoch} of ${data.last_epoch}`;
-    // While it plays, what has just come in is stronger.
-    graph.setTime(step, timer && step > before ? before : step);
-    if (step !== before && timer) setTimeout(() => graph.setTime(step, step), 500);
-    before = step;
+    // The last of the epochs at which edges come in that is over.
+    graph.setTime(data.epochs.findLastIndex(own => own <= epoch));
   };
   const stop = () => {
     cancelAnimationFrame(timer);
@@ -57,7 +53,6 @@ function listenToTime(data, graph) {
       if (epoch >= data.last_epoch) stop();
       else timer = requestAnimationFrame(tick);
     };
-    before = -1;
     timer = requestAnimationFrame(tick);
   });
   slider.addEventListener('input', () => { if (timer) stop(); show(); });
