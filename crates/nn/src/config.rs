@@ -58,7 +58,14 @@ pub struct ModelConfig {
 impl ModelConfig {
     /// The paper's settings for a backbone.
     pub fn new(backbone: Backbone) -> Self {
-        Self { backbone, hidden: 64, dropout: 0.5, input_dropout: 0.0, gin_epsilon: 0.1, mean_log_degree: None }
+        Self {
+            backbone,
+            hidden: 64,
+            dropout: 0.5,
+            input_dropout: 0.0,
+            gin_epsilon: 0.1,
+            mean_log_degree: None,
+        }
     }
 
     /// Refuses settings out of their range, and a model without outputs.

@@ -27,11 +27,7 @@ impl Dropout {
 
     fn from(stream: Stream, rate: f64) -> Option<Self> {
         let keep = ((1.0 - rate) * 65_536.0).round().max(1.0);
-        (keep < 65_536.0).then(|| Self {
-            key: stream.word(0),
-            keep: keep as u16,
-            scale: 65_536.0 / keep,
-        })
+        (keep < 65_536.0).then(|| Self { key: stream.word(0), keep: keep as u16, scale: 65_536.0 / keep })
     }
 
     /// Whether the value of a column stays, by itself: sparse rows have few values in 64 neighbouring columns.

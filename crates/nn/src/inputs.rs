@@ -152,14 +152,19 @@ fn drop_sparse<T: Real>(
 ) {
     let out = ensure(out, matrix.values.len());
     let offsets = matrix.offsets;
-    threads.nodes(offsets, |row| offsets[row], out, |rows, out| {
-        let start = offsets[rows.start];
-        for row in rows {
-            for at in offsets[row]..offsets[row + 1] {
-                out[at - start] = kept(dropout, place(row as u32, matrix.columns[at]), matrix.values[at]);
+    threads.nodes(
+        offsets,
+        |row| offsets[row],
+        out,
+        |rows, out| {
+            let start = offsets[rows.start];
+            for row in rows {
+                for at in offsets[row]..offsets[row + 1] {
+                    out[at - start] = kept(dropout, place(row as u32, matrix.columns[at]), matrix.values[at]);
+                }
             }
-        }
-    });
+        },
+    );
 }
 
 /// What a layer reads of each node, X: a view of a model's features or of dense rows, cheap to copy.

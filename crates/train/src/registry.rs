@@ -52,6 +52,9 @@ pub struct MethodInfo {
     pub presets: &'static [&'static str],
     /// Whether it says of each edge how far it trusts it, so that an audit can take that up.
     pub orders_edges: bool,
+    /// Whether the run may leave random edges out of its training steps (`drop_edge`).
+    #[serde(skip)]
+    pub(crate) drops_edges: bool,
     /// What it keeps by default where it has a warm start: methods to compare with keep what they made themselves.
     #[serde(skip)]
     pub keeps: Keep,
@@ -144,6 +147,7 @@ const PLAIN: MethodInfo = MethodInfo {
     summary: "plain training on all edges",
     presets: &[],
     orders_edges: false,
+    drops_edges: true,
     keeps: Keep::Method,
     settings: &[],
     defaults: |_| Ok(Table::new()),
@@ -186,7 +190,7 @@ const fn structure_learning(
     recipe: MakeRecipe,
 ) -> MethodInfo {
     let method = node_curriculum(name, summary, settings, recipe);
-    MethodInfo { backbones: GRAPH_BACKBONES, orders_edges: true, ..method }
+    MethodInfo { backbones: GRAPH_BACKBONES, orders_edges: true, drops_edges: false, ..method }
 }
 
 /// Plain training on the edges that look best.
@@ -198,7 +202,7 @@ const fn pruning(name: &'static str, summary: &'static str, recipe: MakeRecipe) 
 /// Every method.
 pub const METHODS: &[MethodInfo] = &[
     PLAIN,
-    MethodInfo { name: "mlp", summary: "plain training without any edge", ..PLAIN },
+    MethodInfo { name: "mlp", summary: "plain training without any edge", drops_edges: false, ..PLAIN },
     MethodInfo {
         group: Group::Use,
         presets: rcl::PRESETS,

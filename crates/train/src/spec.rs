@@ -13,6 +13,7 @@ use crate::candidates::Candidate;
 use crate::config::{Keep, RunConfig};
 use crate::error::TrainError;
 use crate::features_from::FeaturesFrom;
+use crate::ground::Situation;
 use crate::learner::Recipe;
 use crate::material::Material;
 use crate::memory::available_bytes;
@@ -20,7 +21,7 @@ use crate::methods::rcl::AUTO;
 use crate::methods::vanilla::Vanilla;
 use crate::network::{NetworkBytes, snapshot_bytes};
 use crate::prepare::{Preparation, Profile};
-use crate::registry;
+use crate::registry::{self, MethodInfo};
 use crate::search;
 
 /// Goes up with every change that moves a bit of a result; part of a run's id. The table in `tests/fixtures/bits.txt` notices.
@@ -59,6 +60,14 @@ impl RunConfig {
         self.check_ranges()?;
         let config = as_meant(self);
         let method = registry::find(&config.method)?;
+        if let Some(rate) = config.drop_edge.filter(|&rate| rate > 0.0 && !drops_edges(&config, method)) {
+            let expected = format!(
+                "0: method {} on {} decides on edges itself, or has none",
+                method.name,
+                config.backbone.name()
+            );
+            return Err(TrainError::refused("drop_edge", rate, expected));
+        }
         let course = match method.candidates(&config) {
             Some(_) if config.search => {
                 return Err(TrainError::refused("search", "true", "false: the method chooses by itself"));
@@ -135,21 +144,26 @@ impl CheckedConfig {
                 "one that fits the labels: there is one class",
             ));
         }
-        self.decided((from, features), metric).complete(material, seed)
+        let words = profile.is_bag() && matches!(from, FeaturesFrom::Given | FeaturesFrom::Filled);
+        self.decided((from, features), words, metric).complete(material, seed)
     }
 
     /// The same with what the material decides.
-    fn decided(&self, features: (FeaturesFrom, Preparation), metric: Metric) -> Self {
+    fn decided(&self, features: (FeaturesFrom, Preparation), words: bool, metric: Metric) -> Self {
         let course = match &self.course {
             Course::Best { candidates, alone } => {
-                let with = |(label, one): &(&'static str, Self)| (*label, one.decided(features, metric));
+                let with =
+                    |(label, one): &(&'static str, Self)| (*label, one.decided(features, words, metric));
                 Course::Best { candidates: candidates.iter().map(with).collect(), alone: *alone }
             }
             other => other.clone(),
         };
         let (features_from, features) = features;
         let (metric, keep) = (Some(metric), self.keep());
-        let config = RunConfig { features, features_from, metric, keep, ..self.config.clone() };
+        let drops_edges =
+            registry::find(&self.config.method).is_ok_and(|method| drops_edges(&self.config, method));
+        let grounded = self.config.grounded(Situation { words, drops_edges });
+        let config = RunConfig { features, features_from, metric, keep, ..grounded };
         Self { asked: self.asked.clone(), config, course }
     }
 
@@ -227,8 +241,14 @@ impl RunSpec {
             config: RunConfig { preset, ..self.config.clone() },
             candidates,
         };
-        serde_json::to_value(&identity)
-            .map_err(|error| TrainError::refused("config", error.to_string(), "one that JSON can write"))
+        let mut identity = serde_json::to_value(&identity)
+            .map_err(|error| TrainError::refused("config", error.to_string(), "one that JSON can write"))?;
+        if let Some(config) = identity.get_mut("config").and_then(Value::as_object_mut) {
+            for setting in self.config.without_effect() {
+                config.remove(setting);
+            }
+        }
+        Ok(identity)
     }
 
     /// The same with its id.
@@ -397,6 +417,11 @@ const KEPT_PER_EDGE: usize = 7;
 
 /// Digits of an id: more than enough for any number of runs.
 const ID_DIGITS: usize = 32;
+
+/// Whether the run may leave edges out of training steps: the method lets it, and the backbone reads some.
+fn drops_edges(config: &RunConfig, method: &MethodInfo) -> bool {
+    method.drops_edges && config.backbone != Backbone::Mlp
+}
 
 /// What is done to these features; never `auto`. The authors' code divides bags of words by their rows and leaves
 /// measurements as they are, and so does its preset unless told otherwise.

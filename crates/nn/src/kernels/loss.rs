@@ -44,10 +44,15 @@ pub(crate) fn node_losses<T: Real>(
                     let (row, padding) = row.split_at_mut(width);
                     padding.fill(T::ZERO);
                     *loss = match labels {
-                        Labels::Classes(classes) => cross_entropy(row, classes.of()[node] as usize, weight, smoothing),
-                        Labels::Many(many) => {
-                            binary_cross_entropy(row, &many.values()[node * width..][..width], weight, smoothing)
+                        Labels::Classes(classes) => {
+                            cross_entropy(row, classes.of()[node] as usize, weight, smoothing)
                         }
+                        Labels::Many(many) => binary_cross_entropy(
+                            row,
+                            &many.values()[node * width..][..width],
+                            weight,
+                            smoothing,
+                        ),
                     };
                 }
             },

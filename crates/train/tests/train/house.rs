@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// From what knows nothing to what knows all.
-const LINE: [&str; 37] = [
+const LINE: [&str; 38] = [
     "error",
     "event",
     "warning",
@@ -14,6 +14,7 @@ const LINE: [&str; 37] = [
     "prepare",
     "setting",
     "features_from",
+    "ground",
     "config",
     "candidates",
     "material",
