@@ -78,7 +78,7 @@ pub use error::TrainError;
 pub use event::{Event, Listener, Phase, Silent};
 pub use features_from::{FeaturesFrom, UsedFeatures};
 pub use fit::Curve;
-pub use learner::{Epoch, Evaluated, Learner, Recipe, Start, StructureChange};
+pub use learner::{Epoch, Evaluated, Learner, Recipe, Start, StructureChange, WarmStart};
 pub use linalg::{Operator, Svd, SvdConfig, truncated_svd};
 pub use material::{Judge, Material};
 pub use memory::{available_bytes, peak_bytes};

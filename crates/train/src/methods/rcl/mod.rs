@@ -23,7 +23,7 @@ use toml::Table;
 
 use crate::config::{RunConfig, to_table};
 use crate::error::TrainError;
-use crate::learner::{Learner, Recipe, Start, StructureChange};
+use crate::learner::{Learner, Recipe, Start, StructureChange, WarmStart};
 use crate::loss::losses_into;
 use crate::material::Material;
 use crate::network::{EvaluatedOn, Method, Network, NetworkLearner};
@@ -66,8 +66,8 @@ impl Recipe for RclRecipe {
         to_table(&self.0)
     }
 
-    fn wants_warm_start(&self) -> bool {
-        self.0.warm_start
+    fn wants_warm_start(&self) -> Option<WarmStart> {
+        self.0.warm_start.then_some(WarmStart::Plain)
     }
 
     /// The curriculum, its structures, the pretrained parameters, embeddings; while edges change also those that are new.
@@ -107,7 +107,7 @@ impl Recipe for RclRecipe {
     }
 
     fn start(&self, start: &Start<'_>) -> Result<Box<dyn Learner>, TrainError> {
-        let warm_start = if self.0.warm_start { Some(start.warm_start()?.to_vec()) } else { None };
+        let warm_start = if self.0.warm_start { Some(start.warm_start()?.parameters.clone()) } else { None };
         NetworkLearner::boxed(start, |network| Rcl::new(&self.0, start.seed, warm_start, network))
     }
 }
