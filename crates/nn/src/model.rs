@@ -9,7 +9,7 @@ mod structures;
 use std::ops::Range;
 use std::sync::Arc;
 
-use edgepace_graph::{Features, Graph, Labels, Refusal, WeightedGraph};
+use edgepace_graph::{Features, Graph, GraphError, Labels, Refusal, WeightedGraph};
 
 use crate::adam::Adam;
 use crate::config::{Backbone, ModelConfig};
@@ -310,21 +310,47 @@ impl<T: Real> Model<T> {
         if nodes.is_empty() {
             return Ok(None);
         }
+        self.forward_to(nodes);
+        let logits = self.latest_logits();
+        check_fit(logits, self.graph().nodes(), labels, nodes)?;
+        Ok(metric.score(labels, nodes, logits))
+    }
+
+    /// The logits of `nodes` without dropout, one row after another, in place of what `out` held. As sooner than
+    /// [`Model::evaluate`] as [`Model::score`] is.
+    ///
+    /// # Errors
+    /// A node is out of range.
+    pub fn logits_of(&mut self, nodes: &[u32], out: &mut Vec<T>) -> Result<(), NnError> {
+        let all = self.graph().nodes();
+        if let Some(position) = nodes.iter().position(|&node| node as usize >= all) {
+            let value = nodes[position];
+            return Err(GraphError::NodeOutOfRange { field: "nodes", position, value, nodes: all }.into());
+        }
+        out.clear();
+        if nodes.is_empty() {
+            return Ok(());
+        }
+        self.forward_to(nodes);
+        let logits = self.latest_logits();
+        for &node in nodes {
+            out.extend_from_slice(logits.of(node as usize));
+        }
+        Ok(())
+    }
+
+    /// A pass without dropout whose logits are those of `nodes` alone; of those that are out of range there are none.
+    fn forward_to(&mut self, nodes: &[u32]) {
         let mut only = std::mem::take(&mut self.scored);
         only.clear();
         only.resize(self.graph().nodes(), false);
         for &node in nodes {
-            // One that is out of range is refused below.
             if let Some(scored) = only.get_mut(node as usize) {
                 *scored = true;
             }
         }
         self.forward(None, Some(&only));
-        let logits = self.latest_logits();
-        let score =
-            check_fit(logits, only.len(), labels, nodes).map(|()| metric.score(labels, nodes, logits));
         self.scored = only;
-        score
     }
 
     /// A pass without dropout over all nodes.

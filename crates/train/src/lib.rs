@@ -69,6 +69,7 @@ mod table_file;
 mod tensor_file;
 mod trained;
 mod warning;
+mod window;
 
 pub use audit::{Audit, Detection, Reasons};
 pub use checkpoint::{read_checkpoint, write_checkpoint};
@@ -80,7 +81,7 @@ pub use event::{Event, Listener, Phase, Silent};
 pub use features_from::{FeaturesFrom, UsedFeatures};
 pub use fit::Curve;
 pub use ground::{DecayOn, EpochRule, Ground, WINDOW};
-pub use learner::{Epoch, Evaluated, Learner, Recipe, Start, StructureChange};
+pub use learner::{Epoch, Evaluated, Learner, Recipe, Start, StructureChange, WarmStart};
 pub use linalg::{Operator, Svd, SvdConfig, truncated_svd};
 pub use material::{Judge, Material};
 pub use memory::{available_bytes, peak_bytes};

@@ -14,6 +14,7 @@ use crate::run::Finished;
 use crate::snapshot::SavedStructure;
 use crate::state::Numbers;
 use crate::tensor_file::{self, Kind, Tensor};
+use crate::window::mean_logits;
 
 const KIND: Kind = Kind { name: "model", version: 4 };
 
@@ -27,6 +28,8 @@ const TARGETS: &str = "targets";
 /// What each column of the features is lessened and divided by, where they are standardised.
 const FEATURE_MEAN: &str = "feature_mean";
 const FEATURE_DEVIATION: &str = "feature_deviation";
+/// The parameters of the epochs before the last of a window, epochs × parameters, where a window of epochs answers.
+const EARLIER: &str = "parameters_of_earlier_epochs";
 /// The logits of all nodes, where what was trained is no network.
 const LOGITS: &str = "logits";
 
@@ -134,6 +137,11 @@ impl Finished {
                 numbers: Numbers::F32(part.values.into()),
             })
             .collect();
+        if !snapshot.earlier.is_empty() {
+            let shape = vec![snapshot.earlier.len(), snapshot.parameters.len()];
+            let numbers: Vec<f32> = snapshot.earlier.iter().flat_map(|one| one.iter().copied()).collect();
+            tensors.push(Tensor { name: EARLIER.to_owned(), shape, numbers: Numbers::F32(numbers.into()) });
+        }
         for (name, numbers) in [(FEATURE_MEAN, fitted.mean()), (FEATURE_DEVIATION, fitted.deviation())] {
             if !numbers.is_empty() {
                 tensors.push(Tensor::row(name, Numbers::F32(numbers.into())));
@@ -225,7 +233,20 @@ impl SavedModel {
             model.on(second).set_weighted_graph(graph, weights)?;
             model.on(Layers([StructureId::FIRST, second]));
         }
-        Ok(model.evaluate().all_logits().into_owned())
+        self.answer(&mut model)
+    }
+
+    /// What it says of all nodes, by the network that [`SavedModel::model_on`] made: with the parameters that this has and
+    /// those of earlier epochs, if there are any.
+    pub(crate) fn answer(&self, model: &mut Model<f32>) -> Result<Vec<f32>, TrainError> {
+        let latest = model.parameter_values().to_vec();
+        let earlier: Vec<Arc<[f32]>> = match self.tensor(EARLIER).map(|tensor| tensor.shape.first()) {
+            Some(Some(&epochs)) => self
+                .floats(EARLIER, &[epochs, latest.len()])?
+                .map_or_else(Vec::new, |all| all.chunks_exact(latest.len()).map(Into::into).collect()),
+            _ => Vec::new(),
+        };
+        mean_logits(model, &earlier, &latest)
     }
 
     /// The features of a graph as the model takes them: come by as those of training were (`features_from`), and with what was done to

@@ -63,7 +63,7 @@ impl SavedModel {
             let weights: Vec<f32> = (0..graph.edges()).map(|edge| (mean * own(edge)) as f32).collect();
             model.set_weighted_graph(graph, &weights)?;
         }
-        Ok(model.evaluate().all_logits().into_owned())
+        self.answer(&mut model)
     }
 }
 

@@ -13,7 +13,7 @@ use crate::config::RunConfig;
 use crate::error::TrainError;
 use crate::event::{Event, Listener, Phase};
 use crate::fit::{Terms, Training};
-use crate::learner::Start;
+use crate::learner::{Start, WarmStart};
 use crate::material::Material;
 use crate::record::RunRecord;
 use crate::shelf::Shelf;
@@ -105,17 +105,9 @@ impl Run {
         let of_training = self.training.as_ref().map_or(0, |training| u64::from(training.left()));
         let waits = self.member.is_some()
             && self.training.as_ref().is_none_or(|training| training.phase() == Phase::WarmStart);
-        let begins = begun == 0 && self.wants_warm_start();
+        let begins = begun == 0 && kind_of_warm_start(&self.spec).is_some();
         let more = (expected.saturating_sub(begun) + usize::from(waits) + usize::from(begins)) as u64;
         (self.epochs_done, of_training + epochs * more)
-    }
-
-    /// Whether plain training comes first, as far as that can be known before the run begins.
-    fn wants_warm_start(&self) -> bool {
-        match self.spec.course() {
-            Course::One(recipe) => recipe.wants_warm_start(),
-            _ => false,
-        }
     }
 
     /// Trains one more epoch. Returns what happened, or nothing when the run is over.
@@ -166,16 +158,16 @@ impl Run {
             let expected = "one that has nothing left to choose";
             return Err(TrainError::refused("candidate", &member.label[..], expected));
         };
-        if !recipe.wants_warm_start() {
+        let Some(kind) = recipe.wants_warm_start() else {
             return self.training_of(&member.spec, Phase::Training, None);
-        }
-        let vanilla = member.spec.vanilla()?;
-        match self.shelf.get(vanilla.id()) {
+        };
+        let first = member.spec.warm_start(kind)?;
+        match self.shelf.get(first.id()) {
             Some(plain) => {
-                self.warm_start = Some((vanilla.id().to_owned(), Arc::clone(&plain)));
-                self.training_of(&member.spec, Phase::Training, Some(&plain.snapshot.parameters))
+                self.warm_start = Some((first.id().to_owned(), Arc::clone(&plain)));
+                self.training_of(&member.spec, Phase::Training, Some(&plain.snapshot))
             }
-            None => self.training_of(&vanilla, Phase::WarmStart, None),
+            None => self.training_of(&first, Phase::WarmStart, None),
         }
     }
 
@@ -183,7 +175,7 @@ impl Run {
         &self,
         spec: &RunSpec,
         phase: Phase,
-        warm_start: Option<&[f32]>,
+        warm_start: Option<&Snapshot>,
     ) -> Result<Training, TrainError> {
         let begin = Instant::now();
         let Course::One(recipe) = spec.course() else {
@@ -203,19 +195,21 @@ impl Run {
             return Ok(());
         };
         let phase = training.phase();
-        let Some(fitted) = training.fitted() else { return Ok(()) };
-        if phase == Phase::WarmStart {
+        let Some(fitted) = training.fitted()? else { return Ok(()) };
+        if let (Phase::WarmStart, Some(kind)) = (phase, kind_of_warm_start(&member.spec)) {
             self.warm_start_seconds += fitted.seconds;
-            let vanilla = member.spec.vanilla()?;
-            self.put_on_shelf(vanilla.id(), Trained::new("vanilla".to_owned(), &vanilla, fitted));
+            let first = member.spec.warm_start(kind)?;
+            self.put_on_shelf(first.id(), Trained::new(kind.method().to_owned(), &first, fitted));
             self.member = Some(member);
             return Ok(());
         }
         self.seconds += fitted.seconds;
         let validation = fitted.best.validation;
         let kept = Trained::new(member.label, &member.spec, fitted);
-        if member.spec.config().method == "vanilla" {
-            self.put_on_shelf(member.spec.id(), kept.clone());
+        match &member.spec.config().method[..] {
+            "vanilla" => self.put_on_shelf(member.spec.id(), kept.clone()),
+            "mlp" => self.shelf.put(member.spec.id(), Arc::new(kept.clone())),
+            _ => {}
         }
         if let Some(edges) = &kept.edges
             && self.chooser.chooses()
@@ -329,6 +323,14 @@ impl Run {
         }
         self.member = Some(member);
         Ok(())
+    }
+}
+
+/// What is to be trained before a training, if something is.
+fn kind_of_warm_start(spec: &RunSpec) -> Option<WarmStart> {
+    match spec.course() {
+        Course::One(recipe) => recipe.wants_warm_start(),
+        _ => None,
     }
 }
 

@@ -14,7 +14,7 @@ use crate::config::{Keep, RunConfig};
 use crate::error::TrainError;
 use crate::features_from::FeaturesFrom;
 use crate::ground::Situation;
-use crate::learner::Recipe;
+use crate::learner::{Recipe, WarmStart};
 use crate::material::Material;
 use crate::memory::available_bytes;
 use crate::methods::rcl::AUTO;
@@ -171,7 +171,7 @@ impl CheckedConfig {
     fn keep(&self) -> Option<Keep> {
         let default = || registry::find(&self.config.method).map_or(Keep::default(), |method| method.keeps);
         let has_warm_start = match &self.course {
-            Course::One(recipe) => recipe.wants_warm_start(),
+            Course::One(recipe) => recipe.wants_warm_start().is_some(),
             Course::Search => true,
             Course::Best { .. } => false,
         };
@@ -314,7 +314,7 @@ impl RunSpec {
         let network = NetworkBytes::of(material, config);
         let starting = total([network.made, recipe.starting_bytes(material, config)]);
         let training = total([network.training, recipe.extra_bytes(material, config)]);
-        let warm_start = if recipe.wants_warm_start() { snapshot_bytes(material, config) } else { 0 };
+        let warm_start = recipe.wants_warm_start().map_or(0, |_| snapshot_bytes(material, config));
         total([starting.max(training), warm_start])
     }
 
@@ -399,9 +399,17 @@ impl RunSpec {
     }
 
     /// Plain training with the same settings: what a warm start is the snapshot of.
-    pub(crate) fn vanilla(&self) -> Result<Self, TrainError> {
+    pub(crate) fn warm_start(&self, kind: WarmStart) -> Result<Self, TrainError> {
         let config = RunConfig {
-            method: "vanilla".into(),
+            method: kind.method().into(),
+            backbone: match kind {
+                WarmStart::Plain => self.config.backbone,
+                WarmStart::EdgeFree => Backbone::Mlp,
+            },
+            drop_edge: self.config.drop_edge.map(|rate| match kind {
+                WarmStart::Plain => rate,
+                WarmStart::EdgeFree => 0.0,
+            }),
             preset: None,
             keep: None,
             search: false,

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// From what knows nothing to what knows all.
-const LINE: [&str; 38] = [
+const LINE: [&str; 39] = [
     "error",
     "event",
     "warning",
@@ -25,6 +25,7 @@ const LINE: [&str; 38] = [
     "audit",
     "scoring",
     "learner",
+    "window",
     "network",
     "methods",
     "registry",
