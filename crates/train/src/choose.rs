@@ -77,6 +77,13 @@ impl Chooser {
                 chooser.waiting.reverse();
                 chooser.expected = chooser.waiting.len();
             }
+            Course::Pool { experts, .. } => {
+                for (label, spec) in experts.iter().rev() {
+                    let member = Member { name: label, label: (*label).to_owned(), spec: spec.clone() };
+                    chooser.waiting.push((member, spec.config().clone()));
+                }
+                chooser.expected = chooser.waiting.len();
+            }
             Course::Search => {
                 let method = registry::find(&spec.config().method)?;
                 let config = RunConfig { search: false, ..spec.config().clone() };

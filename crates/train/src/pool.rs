@@ -83,10 +83,16 @@ fn log_probabilities(labels: &Labels, logits: &[f32], temperature: Option<f64>) 
         Labels::Classes(_) => {
             for row in scaled.chunks_exact_mut(labels.width().max(1)) {
                 let total = log_sum(row);
-                row.iter_mut().for_each(|logit| *logit = (*logit - total).max(LEAST));
+                for logit in row {
+                    *logit = (*logit - total).max(LEAST);
+                }
             }
         }
-        Labels::Many(_) => scaled.iter_mut().for_each(|logit| *logit = logit.clamp(LEAST, -LEAST)),
+        Labels::Many(_) => {
+            for logit in &mut scaled {
+                *logit = logit.clamp(LEAST, -LEAST);
+            }
+        }
     }
     scaled
 }

@@ -9,6 +9,7 @@ use crate::config::RunConfig;
 use crate::error::TrainError;
 use crate::features_from::UsedFeatures;
 use crate::fit::Curve;
+use crate::pool::Expert;
 use crate::scoring::Scores;
 use crate::warning::{Warning, with_messages};
 
@@ -34,6 +35,9 @@ pub struct RunRecord {
     pub history: Curve,
     /// What was trained, in turn, where the run had to choose.
     pub trials: Vec<Trial>,
+    /// The experts that answer together, where they do.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pool: Vec<Expert>,
 }
 
 /// What a run learned from.

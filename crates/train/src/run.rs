@@ -43,6 +43,8 @@ pub struct Run {
     member: Option<Member>,
     training: Option<Training>,
     best: Option<Trained>,
+    /// Every expert that is trained, where they answer together.
+    experts: Vec<Trained>,
     /// The latest warm start with its id: the next training may need it too, and it may turn out to be the best.
     warm_start: Option<(String, Arc<Trained>)>,
     /// The edge report of the best that has one, with its validation score.
@@ -84,6 +86,7 @@ impl Run {
             member: None,
             training: None,
             best: None,
+            experts: Vec::new(),
             warm_start: None,
             report: None,
             events: Vec::new(),
@@ -217,7 +220,10 @@ impl Run {
         {
             self.report = Some((validation, edges.clone()));
         }
-        if self.chooser.tell(&kept.label, validation) {
+        let is_best = self.chooser.tell(&kept.label, validation);
+        if let Course::Pool { .. } = self.spec.course() {
+            self.experts.push(kept);
+        } else if is_best {
             self.best = Some(kept);
         }
         Ok(())
@@ -254,6 +260,9 @@ impl Run {
             if let Some(kept) = kept {
                 state.put_part(name, kept.save()?);
             }
+        }
+        for (number, expert) in self.experts.iter().enumerate() {
+            state.put_part(&format!("expert.{number}"), expert.save()?);
         }
         if let Some((validation, report)) = &self.report {
             let mut part = report.save();
@@ -298,6 +307,14 @@ impl Run {
             part.has("parameters").then(|| Trained::restore(&part, nodes)).transpose()
         };
         self.best = kept("best")?;
+        if let Course::Pool { .. } = self.spec.course() {
+            for number in 0..self.chooser.trials().len() {
+                let name = format!("expert.{number}");
+                let expert = kept(&name)?;
+                let missing = || TrainError::State { part: name.clone(), reason: "is not there".to_owned() };
+                self.experts.push(expert.ok_or_else(missing)?);
+            }
+        }
         let report = state.part("report");
         if report.has("difficulty") {
             self.report = Some((report.value("validation")?, EdgeReport::restore(&report)?));

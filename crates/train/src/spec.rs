@@ -9,7 +9,7 @@ use edgepace_nn::{Backbone, Metric};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::candidates::Candidate;
+use crate::candidates::{Candidate, Experts};
 use crate::config::{Keep, RunConfig};
 use crate::error::TrainError;
 use crate::features_from::FeaturesFrom;
@@ -17,7 +17,6 @@ use crate::ground::Situation;
 use crate::learner::{Recipe, WarmStart};
 use crate::material::Material;
 use crate::memory::available_bytes;
-use crate::methods::rcl::AUTO;
 use crate::methods::vanilla::Vanilla;
 use crate::network::{NetworkBytes, snapshot_bytes};
 use crate::prepare::{Preparation, Profile};
@@ -46,6 +45,8 @@ pub(crate) enum Course<T> {
     One(Arc<dyn Recipe>),
     /// Several, of which the best on validation is kept, or one alone where there are no validation nodes.
     Best { candidates: Vec<(&'static str, T)>, alone: usize },
+    /// Several, which answer together, or the best of which is picked.
+    Pool { experts: Vec<(&'static str, T)>, pick: bool },
     /// One after the other, each from the best of those before.
     Search,
 }
@@ -67,6 +68,15 @@ impl RunConfig {
                 config.backbone.name()
             );
             return Err(TrainError::refused("drop_edge", rate, expected));
+        }
+        if let Some(Experts { list, pick }) = method.experts(&config)? {
+            if config.search {
+                return Err(TrainError::refused("search", "true", "false: the method chooses by itself"));
+            }
+            let checked = |Candidate { label, config }| Ok((label, CheckedConfig::of_one(config)?));
+            let experts = list.into_iter().map(checked).collect::<Result<_, TrainError>>()?;
+            let course = Course::Pool { experts, pick };
+            return Ok(CheckedConfig { asked: self.clone(), config, course });
         }
         let course = match method.candidates(&config) {
             Some(_) if config.search => {
@@ -116,7 +126,7 @@ impl CheckedConfig {
     pub fn resolved(&self) -> Result<RunConfig, TrainError> {
         let settings = match &self.course {
             Course::One(recipe) => recipe.settings()?,
-            Course::Best { .. } | Course::Search => self.asked.settings.clone(),
+            Course::Best { .. } | Course::Pool { .. } | Course::Search => self.asked.settings.clone(),
         };
         Ok(RunConfig { backbone: self.config.backbone, settings, ..self.asked.clone() })
     }
@@ -156,6 +166,11 @@ impl CheckedConfig {
                     |(label, one): &(&'static str, Self)| (*label, one.decided(features, words, metric));
                 Course::Best { candidates: candidates.iter().map(with).collect(), alone: *alone }
             }
+            Course::Pool { experts, pick } => {
+                let with =
+                    |(label, one): &(&'static str, Self)| (*label, one.decided(features, words, metric));
+                Course::Pool { experts: experts.iter().map(with).collect(), pick: *pick }
+            }
             other => other.clone(),
         };
         let (features_from, features) = features;
@@ -173,7 +188,7 @@ impl CheckedConfig {
         let has_warm_start = match &self.course {
             Course::One(recipe) => recipe.wants_warm_start().is_some(),
             Course::Search => true,
-            Course::Best { .. } => false,
+            Course::Best { .. } | Course::Pool { .. } => false,
         };
         has_warm_start.then(|| self.config.keep.unwrap_or_else(default))
     }
@@ -195,6 +210,17 @@ impl CheckedConfig {
                     |(label, one): &(&'static str, Self)| Ok((*label, one.complete(material, seed)?));
                 let candidates = candidates.iter().map(complete).collect::<Result<_, TrainError>>()?;
                 Course::Best { candidates, alone: *alone }
+            }
+            Course::Pool { experts, pick } => {
+                // An expert that cannot learn from this material is not asked.
+                let can = |(_, one): &&(&'static str, Self)| match &one.course {
+                    Course::One(recipe) => recipe.check_material(material).is_ok(),
+                    _ => false,
+                };
+                let complete =
+                    |(label, one): &(&'static str, Self)| Ok((*label, one.complete(material, seed)?));
+                let experts = experts.iter().filter(can).map(complete).collect::<Result<_, TrainError>>()?;
+                Course::Pool { experts, pick: *pick }
             }
         };
         let (data, split) = (material.checksum().to_owned(), material.split().hash().to_owned());
@@ -228,7 +254,9 @@ impl RunSpec {
     /// What the id is the hash of.
     pub(crate) fn identity(&self) -> Result<Value, TrainError> {
         let candidates = match &self.course {
-            Course::Best { candidates, .. } => candidates.iter().map(|(_, spec)| spec.id()).collect(),
+            Course::Best { candidates: several, .. } | Course::Pool { experts: several, .. } => {
+                several.iter().map(|(_, spec)| spec.id()).collect()
+            }
             _ => Vec::new(),
         };
         // What a search tries depends on whether a preset is set.
@@ -298,6 +326,12 @@ impl RunSpec {
                 let needed = |(_, spec): &(_, RunSpec)| spec.needed_bytes(material);
                 let most = candidates.iter().map(needed).max().unwrap_or(0);
                 total([most, self.kept_bytes(material)])
+            }
+            Course::Pool { experts, .. } => {
+                let needed = |(_, spec): &(_, RunSpec)| spec.needed_bytes(material);
+                let most = experts.iter().map(needed).max().unwrap_or(0);
+                let kept = experts.iter().map(|(_, spec)| snapshot_bytes(material, spec.config()));
+                total([most, total(kept), self.kept_bytes(material)])
             }
             Course::Search => {
                 let recipe =
@@ -442,11 +476,8 @@ fn preparation(config: &RunConfig, from: FeaturesFrom, profile: &Profile) -> Pre
     }
 }
 
-/// The config as the method means it: the edge-free control has a backbone of its own, `auto` is a preset of the curriculum.
+/// The config as the method means it: the edge-free control has a backbone of its own.
 fn as_meant(config: &RunConfig) -> RunConfig {
-    if config.method == AUTO && config.preset.as_deref().is_none_or(|preset| preset == AUTO) {
-        return RunConfig { method: "rcl".into(), preset: Some(AUTO.into()), ..config.clone() };
-    }
     let backbone = if config.method == "mlp" { Backbone::Mlp } else { config.backbone };
     RunConfig { backbone, ..config.clone() }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// From what knows nothing to what knows all.
-const LINE: [&str; 39] = [
+const LINE: [&str; 40] = [
     "error",
     "event",
     "warning",
@@ -24,6 +24,7 @@ const LINE: [&str; 39] = [
     "compare",
     "audit",
     "scoring",
+    "pool",
     "learner",
     "window",
     "network",

@@ -123,8 +123,8 @@ fn what_has_no_effect_cannot_be_set() {
     config(&[("method", "rcl"), ("pace", "lambda"), ("lambda_step", "0.1")]).check().unwrap();
     config(&[("method", "rcl"), ("kernel", "cosine"), ("evidence_ridge", "1")]).check().unwrap();
     // One of the presets that auto tries reads it, none reads this.
-    config(&[("method", "auto"), ("evidence_ridge", "2")]).check().unwrap();
-    assert!(config(&[("method", "auto"), ("lambda_step", "0.1")]).check().is_err());
+    config(&[("preset", "auto"), ("evidence_ridge", "2")]).check().unwrap();
+    assert!(config(&[("preset", "auto"), ("lambda_step", "0.1")]).check().is_err());
 }
 
 #[test]

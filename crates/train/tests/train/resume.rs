@@ -75,7 +75,7 @@ fn every_method_resumed_after_each_epoch_gives_the_bits_of_an_uninterrupted_run(
 fn a_search_and_a_choice_go_on_in_the_middle_of_any_of_their_trainings() {
     let set = circle("homophily=0.5,nodes=60,edges=300,classes=3", 1);
     for settings in [
-        &[("method", "auto"), ("epochs", "3")][..],
+        &[("preset", "auto"), ("epochs", "3")][..],
         &[("method", "prune-overlap"), ("epochs", "2")],
         &[("method", "clnode"), ("search", "true"), ("epochs", "2")],
         &[("method", "rcl"), ("search", "true"), ("epochs", "2")],
