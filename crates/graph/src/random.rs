@@ -37,6 +37,8 @@ pub enum Purpose {
     DroppedEdges = 32,
     /// Which pairs a bootstrap draws; the stream index is the resample.
     Resamples = 33,
+    /// Which combinations of settings a search tries.
+    Search = 40,
     /// The random block from which singular vectors are found.
     Spectrum = 20,
 }

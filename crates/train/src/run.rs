@@ -45,6 +45,8 @@ pub struct Run {
     best: Option<Trained>,
     /// The latest warm start with its id: the next training may need it too, and it may turn out to be the best.
     warm_start: Option<(String, Arc<Trained>)>,
+    /// That of the best so far.
+    best_warm_start: Option<(String, Arc<Trained>)>,
     /// The edge report of the best that has one, with its validation score.
     report: Option<(Option<f64>, EdgeReport)>,
     events: Vec<Event>,
@@ -85,6 +87,7 @@ impl Run {
             training: None,
             best: None,
             warm_start: None,
+            best_warm_start: None,
             report: None,
             events: Vec::new(),
             epochs_done: 0,
@@ -101,13 +104,13 @@ impl Run {
     /// Epochs that are done, and about how many are left; fewer where patience runs out.
     pub fn progress(&self) -> (u64, u64) {
         let epochs = u64::from(self.spec.config().epochs);
-        let (begun, expected) = self.chooser.counts();
+        let (begun, _) = self.chooser.counts();
         let of_training = self.training.as_ref().map_or(0, |training| u64::from(training.left()));
         let waits = self.member.is_some()
             && self.training.as_ref().is_none_or(|training| training.phase() == Phase::WarmStart);
         let begins = begun == 0 && self.wants_warm_start();
-        let more = (expected.saturating_sub(begun) + usize::from(waits) + usize::from(begins)) as u64;
-        (self.epochs_done, of_training + epochs * more)
+        let warm_starts = u64::from(waits) + u64::from(begins);
+        (self.epochs_done, of_training + self.chooser.epochs_to_come() + epochs * warm_starts)
     }
 
     /// Whether plain training comes first, as far as that can be known before the run begins.
@@ -213,6 +216,7 @@ impl Run {
         }
         self.seconds += fitted.seconds;
         let validation = fitted.best.validation;
+        let (epochs, seconds) = (fitted.curve.loss.len() as u32, fitted.seconds);
         let kept = Trained::new(member.label, &member.spec, fitted);
         if member.spec.config().method == "vanilla" {
             self.put_on_shelf(member.spec.id(), kept.clone());
@@ -223,8 +227,9 @@ impl Run {
         {
             self.report = Some((validation, edges.clone()));
         }
-        if self.chooser.tell(&kept.label, validation) {
+        if self.chooser.tell(Trial { label: kept.label.clone(), validation, epochs, seconds }) {
             self.best = Some(kept);
+            self.best_warm_start.clone_from(&self.warm_start);
         }
         Ok(())
     }
@@ -255,8 +260,15 @@ impl Run {
         if let Some((id, _)) = warm_start {
             state.put_value("warm_start_id", id)?;
         }
-        let warm_start = warm_start.map(|(_, plain)| &**plain);
-        for (name, kept) in [("best", self.best.as_ref()), ("warm_start", warm_start)] {
+        let others =
+            self.best_warm_start.as_ref().filter(|(id, _)| warm_start.is_none_or(|(latest, _)| latest != id));
+        if let Some((id, _)) = others {
+            state.put_value("best_warm_start_id", id)?;
+        }
+        let [warm_start, others] = [warm_start, others].map(|one| one.map(|(_, plain)| &**plain));
+        for (name, kept) in
+            [("best", self.best.as_ref()), ("warm_start", warm_start), ("best_warm_start", others)]
+        {
             if let Some(kept) = kept {
                 state.put_part(name, kept.save()?);
             }
@@ -294,7 +306,7 @@ impl Run {
                 let reason = format!("names `{}`, which this run does not train", trial.label);
                 return Err(TrainError::State { part: "trials".into(), reason });
             }
-            self.chooser.tell(&trial.label, trial.validation);
+            self.chooser.tell(trial);
         }
         self.epochs_done = state.value("epochs_done")?;
         self.seconds = state.value("seconds")?;
@@ -310,6 +322,12 @@ impl Run {
         }
         if let Some(plain) = kept("warm_start")? {
             self.put_on_shelf(&state.value::<String>("warm_start_id")?, plain);
+        }
+        self.best_warm_start.clone_from(&self.warm_start);
+        if let Some(plain) = kept("best_warm_start")? {
+            let (id, plain) = (state.value::<String>("best_warm_start_id")?, Arc::new(plain));
+            self.shelf.put(&id, Arc::clone(&plain));
+            self.best_warm_start = Some((id, plain));
         }
         if !state.value::<bool>("begun")? {
             return Ok(());

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// From what knows nothing to what knows all.
-const LINE: [&str; 37] = [
+const LINE: [&str; 39] = [
     "error",
     "event",
     "warning",
@@ -12,6 +12,7 @@ const LINE: [&str; 37] = [
     "loss",
     "memory",
     "prepare",
+    "search_kind",
     "setting",
     "features_from",
     "config",
@@ -28,6 +29,7 @@ const LINE: [&str; 37] = [
     "methods",
     "registry",
     "search",
+    "space",
     "spec",
     "fit",
     "trained",

@@ -17,6 +17,7 @@ mod pro_gnn;
 mod pruning;
 mod resume;
 mod runs;
+mod search;
 mod sets;
 mod spectral;
 mod weights;
