@@ -20,7 +20,10 @@ import sys
 import tempfile
 from pathlib import Path
 
-import numpy as np
+try:
+    import numpy as np
+except ImportError:  # `--help` does without
+    np = None
 
 from calibration import BINS, items
 
@@ -75,7 +78,7 @@ def halved(name: str, seed: int, half: int, sets: dict[str, str], exported: Path
     return words
 
 
-Part = tuple[np.ndarray, np.ndarray]  # logits and labels
+Part = tuple["np.ndarray", "np.ndarray"]  # logits and labels
 
 
 def answers(path: Path) -> tuple[dict[str, Part], list[str]]:

@@ -19,8 +19,14 @@ import random
 import tempfile
 from pathlib import Path
 
-import numpy as np
-from scipy import sparse
+try:
+    import numpy as np
+except ImportError:  # `--help` does without
+    np = None
+try:
+    from scipy import sparse
+except ImportError:
+    sparse = None
 
 from inductive import NEW, SEEDS, SETS, TRAIN, VALIDATION, accuracy, read_npz, run, write_graph
 

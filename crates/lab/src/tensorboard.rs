@@ -61,8 +61,10 @@ impl TensorBoard {
         let failed = |source| FileError { action: "write", path: folder.join(NAME), source };
         let settings = PlanFile::from(plan.resolved()?).to_toml();
         let settings = settings.map_err(|error| failed(io::Error::other(error)))?;
+        // In this order: readers expect times that do not go back.
+        let version = messages::version();
         let settings = messages::text("settings", &format!("```toml\n{settings}```\n"));
-        let begin = vec![messages::version(), settings];
+        let begin = vec![version, settings];
         let own = Self { folder: folder.to_owned(), begin, overwrite, runs: Mutex::default() };
         let same = |path: &PathBuf| fs::read(path).is_ok_and(|file| own.is_beginning_of(&file));
         let found = if overwrite { Vec::new() } else { event_files(folder)? };

@@ -594,6 +594,47 @@ mod parquet {
         }
     }
 
+    /// What is only done to large tables gives what small ones get: words of every length, days, and different numbers.
+    #[test]
+    fn thousands_of_rows_are_read_as_a_few_are() {
+        let folder = tempfile::tempdir().unwrap();
+        let rows = 5000_usize;
+        let word = |row: usize| format!("{}{}", &"abcdefghijklmnopqrs"[..row % 20], row % 3);
+        let number = |row: usize| (row * row % 1777) as f64 / 8.0;
+        let day = |row: usize| 15_000 + (row * 7 % 900) as i64;
+        let nodes = folder.path().join("n.parquet");
+        write(
+            &nodes,
+            &[
+                ("word", Values::Text((0..rows).map(|row| Some(word(row))).collect())),
+                ("number", Values::Double((0..rows).map(|row| Some(number(row))).collect())),
+                ("day", Values::Date((0..rows).map(|row| Some(day(row) as i32)).collect())),
+            ],
+        );
+        let edges = folder.path().join("e.csv");
+        fs::write(&edges, "source,target\n0,1\n").unwrap();
+        let mut request = Import { nodes: Some(nodes), ..Import::file(edges) };
+        request.encode.dates = Dates::Year;
+        let imported = run(&request).unwrap();
+        let made: std::collections::HashMap<String, Vec<f32>> =
+            features(&imported.dataset).into_iter().collect();
+        let numbers: std::collections::HashSet<u64> = (0..rows).map(|row| number(row).to_bits()).collect();
+        assert_eq!(column(&imported, "number").distinct, Some(numbers.len()));
+        assert_eq!(column(&imported, "word").distinct, Some(60));
+        for row in 0..rows {
+            assert_eq!(made[&format!("word={}", word(row))][row], 1.0, "row {row}");
+            assert_eq!(made["number"][row], number(row) as f32);
+            let (year, month, date) = civil(day(row));
+            let first = (0..366).map(|back| day(row) - back).find(|&day| civil(day) == (year, 1, 1)).unwrap();
+            let length = if year % 4 == 0 { 366.0 } else { 365.0 };
+            let expected = year as f64 + (day(row) - first) as f64 / length;
+            assert_eq!(made["day:year"][row], expected as f32, "{year}-{month}-{date}");
+        }
+        let ones: f32 =
+            made.iter().filter(|(name, _)| name.starts_with("word=")).flat_map(|(_, ones)| ones).sum();
+        assert_eq!(ones, rows as f32, "one word each");
+    }
+
     #[test]
     fn whole_ids_of_any_size_stay_apart() {
         let folder = tempfile::tempdir().unwrap();

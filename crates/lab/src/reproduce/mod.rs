@@ -69,10 +69,7 @@ pub const REPRODUCTIONS: &[Reproduction] = &[
         plan: plan!("table1"),
         measure: Measure::Test,
         ours: "RCL",
-        quick: Quick {
-            graphs: &["synthetic-0.1", "synthetic-0.3", "synthetic-0.5", "synthetic-0.7", "synthetic-0.9"],
-            ..FEW
-        },
+        quick: Quick { graphs: &["synthetic-0.3", "synthetic-0.5", "synthetic-0.7"], ..FEW },
     },
     Reproduction {
         name: "table2",

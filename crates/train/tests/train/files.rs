@@ -251,19 +251,23 @@ fn edges_of_a_graph_that_it_has_not_seen_weigh_what_others_did_on_average() {
     let path = folder.path().join("model.safetensors");
     let threads = Threads::new(1).unwrap();
     let (dataset, split) = set();
-    let settings = [("keep", "method"), ("evaluation", "weighted"), ("epochs", "60")];
+    let settings = [("keep", "method"), ("evaluation", "weighted"), ("epochs", "60"), ("period", "1")];
     let finished = trained(&(dataset.clone(), split), &config(&settings), 1);
     finished.write_model(&path, &dataset, None).unwrap();
     let model = SavedModel::open(&path).unwrap();
     let weights = finished.snapshot.structure.weights.as_ref().expect("weights of a curriculum");
     let mean = weights.iter().map(|&weight| f64::from(weight)).sum::<f64>() / weights.len() as f64;
-    assert!(mean < 1.0 && (model.header().mean_weight.expect("a mean") - mean).abs() < 1e-12, "{mean}");
+    assert!(
+        0.0 < mean && mean < 1.0 && (model.header().mean_weight.expect("a mean") - mean).abs() < 1e-12,
+        "{mean}"
+    );
     // The same as if the data said so itself to a model that weighs every edge as it is.
     let new = model.logits_of_new(&dataset, &threads).unwrap();
     let halves = vec![0.5_f32; dataset.graph().edges()];
     let halved = dataset.clone().with_edge_columns([(Dataset::WEIGHT.to_owned(), halves.into())]).unwrap();
     let of_halves = model.logits_of_new(&halved, &threads).unwrap();
-    assert!(new != finished.snapshot.logits && new != of_halves, "weights count, and their own with them");
+    assert!(new != finished.snapshot.logits, "the mean is not what each edge has");
+    assert!(new != of_halves, "weights of its own count too");
 }
 
 #[test]

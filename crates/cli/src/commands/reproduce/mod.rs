@@ -84,7 +84,7 @@ const EXAMPLES: &str = "Examples:
   edgepace reproduce --list
       what there is
   edgepace reproduce table1 --quick
-      five synthetic graphs, two seeds, in minutes
+      three synthetic graphs, two seeds, in minutes
   edgepace reproduce all --seeds 0..3 --jobs 2
       a first pass over everything; without --seeds it goes on from there
   edgepace reproduce all --only-stored --out results
