@@ -148,18 +148,16 @@ impl Chooser {
     pub(crate) fn epochs_to_come(&self) -> u64 {
         let waiting: u64 = self.waiting.iter().map(|(_, config)| u64::from(config.epochs)).sum();
         let (begun, expected) = self.counts();
-        let further = match &self.search {
-            Some(Plan { next: Next::Halving { configs, rounds_to_come, .. }, .. }) => {
+        let further =
+            if let Some(Plan { next: Next::Halving { configs, rounds_to_come, .. }, .. }) = &self.search {
                 // Every round is about as long as the first.
                 let of_round =
                     configs.iter().map(|config| u64::from(space::shortened(config, *rounds_to_come).epochs));
                 of_round.sum::<u64>() * u64::from(*rounds_to_come)
-            }
-            _ => {
+            } else {
                 let unnamed = expected.saturating_sub(begun + self.waiting.len());
                 unnamed as u64 * u64::from(self.whole.config().epochs)
-            }
-        };
+            };
         waiting + further
     }
 

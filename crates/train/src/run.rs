@@ -256,18 +256,15 @@ impl Run {
         if let Some(training) = &self.training {
             state.put_part("training", training.save()?);
         }
-        let warm_start = self.warm_start.as_ref();
-        if let Some((id, _)) = warm_start {
+        let (latest, of_best) = (self.warm_start.as_ref(), self.best_warm_start.as_ref());
+        if let Some((id, _)) = latest {
             state.put_value("warm_start_id", id)?;
         }
-        let others =
-            self.best_warm_start.as_ref().filter(|(id, _)| warm_start.is_none_or(|(latest, _)| latest != id));
-        if let Some((id, _)) = others {
-            state.put_value("best_warm_start_id", id)?;
-        }
-        let [warm_start, others] = [warm_start, others].map(|one| one.map(|(_, plain)| &**plain));
-        for (name, kept) in
-            [("best", self.best.as_ref()), ("warm_start", warm_start), ("best_warm_start", others)]
+        state.put_value("best_warm_start_id", &of_best.map(|(id, _)| id))?;
+        // Mostly the two are one.
+        let other = of_best.filter(|(id, _)| latest.is_none_or(|(latest, _)| latest != id));
+        let [latest, other] = [latest, other].map(|one| one.map(|(_, plain)| &**plain));
+        for (name, kept) in [("best", self.best.as_ref()), ("warm_start", latest), ("best_warm_start", other)]
         {
             if let Some(kept) = kept {
                 state.put_part(name, kept.save()?);
@@ -323,11 +320,16 @@ impl Run {
         if let Some(plain) = kept("warm_start")? {
             self.put_on_shelf(&state.value::<String>("warm_start_id")?, plain);
         }
-        self.best_warm_start.clone_from(&self.warm_start);
-        if let Some(plain) = kept("best_warm_start")? {
-            let (id, plain) = (state.value::<String>("best_warm_start_id")?, Arc::new(plain));
-            self.shelf.put(&id, Arc::clone(&plain));
-            self.best_warm_start = Some((id, plain));
+        // Checkpoints of earlier versions do not name it: they have one warm start at most.
+        let latest = || self.warm_start.as_ref().map(|(id, _)| id.clone());
+        let of_best = state.value::<Option<String>>("best_warm_start_id").unwrap_or_else(|_| latest());
+        if let Some(id) = of_best {
+            self.best_warm_start.clone_from(&self.warm_start);
+            if let Some(plain) = kept("best_warm_start")? {
+                let plain = Arc::new(plain);
+                self.shelf.put(&id, Arc::clone(&plain));
+                self.best_warm_start = Some((id, plain));
+            }
         }
         if !state.value::<bool>("begun")? {
             return Ok(());

@@ -8,6 +8,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Trainings that `halving` begins with.
 pub(crate) const HALVING_BEGINS_WITH: u32 = 27;
+/// Fewer would have no second round.
+const HALVING_NEEDS: u32 = 9;
 /// More trainings than anyone means.
 const MOST: u32 = 10_000;
 
@@ -48,19 +50,21 @@ impl FromStr for Search {
         let (kind, number) = text.split_once(':').map_or((text, None), |(kind, number)| (kind, Some(number)));
         let wrong = || {
             format!(
-                "`{text}` is none of `settings`, `grid`, `random:N`, `halving` and `halving:N`, N from 2 to {MOST}"
+                "`{text}` is none of `settings`, `grid`, `random:N` (N from 2 to {MOST}), `halving` and `halving:N` (N from \
+                 {HALVING_NEEDS} to {MOST})"
             )
         };
         let number = number.map(|number| match number.trim().parse::<u32>() {
-            Ok(number) if (2..=MOST).contains(&number) => Ok(number),
+            Ok(number) if number <= MOST => Ok(number),
             _ => Err(wrong()),
         });
         match (kind.trim(), number.transpose()?) {
             ("settings" | "true", None) => Ok(Self::Settings),
             ("off" | "false", None) => Ok(Self::Off),
             ("grid", None) => Ok(Self::Grid),
-            ("random", Some(number)) => Ok(Self::Random(number)),
-            ("halving", number) => Ok(Self::Halving(number.unwrap_or(HALVING_BEGINS_WITH))),
+            ("random", Some(number)) if number >= 2 => Ok(Self::Random(number)),
+            ("halving", None) => Ok(Self::Halving(HALVING_BEGINS_WITH)),
+            ("halving", Some(number)) if number >= HALVING_NEEDS => Ok(Self::Halving(number)),
             _ => Err(wrong()),
         }
     }
@@ -123,7 +127,7 @@ mod tests {
         assert_eq!("halving".parse::<Search>(), Ok(Search::Halving(HALVING_BEGINS_WITH)));
         assert_eq!(serde_json::to_string(&Search::Settings).unwrap(), "true");
         assert_eq!(serde_json::from_str::<Search>("\"grid\"").unwrap(), Search::Grid);
-        for wrong in ["", "gird", "random", "random:1", "random:x", "grid:3", "halving:100000"] {
+        for wrong in ["", "gird", "random", "random:1", "random:x", "grid:3", "halving:8", "halving:100000"] {
             assert!(wrong.parse::<Search>().is_err(), "{wrong}");
         }
     }

@@ -3,7 +3,7 @@
 //! The paper's space: epochs 150 and 500, learning rate 1e-2, 5e-3 and 1e-3, and where the method has it the pace, whose knob
 //! k = 1 … 5 is `full_at` = 4/(k + 3). Beside it each method's own: the values that its settings name as worth trying. A grid is
 //! over the paper's space, and over the method's own where it has no such pace; random search and halving draw from both. What the
-//! config sets of the method is not touched.
+//! config sets of the method is not touched, nor are epochs and a learning rate other than the defaults.
 //!
 //! Successive halving (Jamieson & Talwalkar, 2016): n combinations are trained for 1/η^r of their epochs, r being the rounds to come,
 //! the best n/η of them on validation for η times as many, and so on up to all of their epochs; η = 3. Each round trains from the
@@ -31,6 +31,8 @@ const ETA: usize = 3;
 /// Combinations of settings.
 pub(crate) struct Space {
     base: RunConfig,
+    epochs: Vec<u32>,
+    rates: Vec<f64>,
     /// Settings of the method with their values, those that vary slowest first.
     own: Vec<(&'static str, Vec<Value>)>,
 }
@@ -38,10 +40,13 @@ pub(crate) struct Space {
 impl Space {
     /// What a search of that kind can try of a method, beside what the config sets.
     pub(crate) fn of(kind: Search, method: &MethodInfo, base: &RunConfig) -> Self {
+        let defaults = RunConfig::default();
+        let epochs = if base.epochs == defaults.epochs { EPOCHS.to_vec() } else { vec![base.epochs] };
+        let rates = if base.lr == defaults.lr { RATES.to_vec() } else { vec![base.lr] };
         let open = |name: &str| !base.settings.contains_key(name);
-        let has_pace = method.settings.iter().any(|setting| setting.name == PACE) && open(PACE);
+        let has_pace = method.settings.iter().any(|setting| setting.name == PACE);
         let mut own = Vec::new();
-        if has_pace {
+        if has_pace && open(PACE) {
             own.push((PACE, PACES.map(Value::Float).to_vec()));
         }
         if !(has_pace && kind == Search::Grid) {
@@ -51,13 +56,13 @@ impl Space {
                 own.push((setting.name, setting.trials().collect()));
             }
         }
-        Self { base: RunConfig { search: Search::Off, ..base.clone() }, own }
+        Self { base: RunConfig { search: Search::Off, ..base.clone() }, epochs, rates, own }
     }
 
     /// How many combinations there are.
     fn size(&self) -> usize {
         let own = self.own.iter().map(|(_, values)| values.len());
-        own.fold(EPOCHS.len() * RATES.len(), usize::saturating_mul)
+        own.fold(self.epochs.len() * self.rates.len(), usize::saturating_mul)
     }
 
     /// A combination by its number: epochs and rate vary slowest, because a warm start is made for each of their pairs.
@@ -67,8 +72,8 @@ impl Space {
             config.settings.insert((*name).to_owned(), values[number % values.len()].clone());
             number /= values.len();
         }
-        config.lr = RATES[number % RATES.len()];
-        config.epochs = EPOCHS[(number / RATES.len()) % EPOCHS.len()];
+        config.lr = self.rates[number % self.rates.len()];
+        config.epochs = self.epochs[(number / self.rates.len()) % self.epochs.len()];
         config
     }
 

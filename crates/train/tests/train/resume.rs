@@ -83,9 +83,9 @@ fn a_search_and_a_choice_go_on_in_the_middle_of_any_of_their_trainings() {
         &[("method", "prune-overlap"), ("epochs", "2")],
         &[("method", "clnode"), ("search", "true"), ("epochs", "2")],
         &[("method", "rcl"), ("search", "true"), ("epochs", "2")],
-        &[("method", "clnode"), ("search", "random:3")],
-        &[("method", "rcl"), ("search", "random:3"), ("keep", "best")],
-        &[("method", "node-root"), ("search", "halving:9")],
+        &[("method", "clnode"), ("search", "random:3"), ("epochs", "4")],
+        &[("method", "rcl"), ("search", "random:3"), ("keep", "best"), ("epochs", "4")],
+        &[("method", "rcl"), ("search", "halving:9"), ("keep", "best"), ("epochs", "6")],
         &[("method", "rcl"), ("patience", "2"), ("epochs", "30")],
     ] {
         let config = config(settings);

@@ -1,11 +1,16 @@
 //! Searches over combinations of settings: grid, random, successive halving. Choices are made on validation.
 
+use edgepace_graph::{Dataset, Split};
 use edgepace_train::{RunRecord, Trial};
 
 use crate::sets::{circle, config, trained};
 
 fn searched(settings: &[(&str, &str)]) -> RunRecord {
-    trained(&circle("homophily=0.5,nodes=60,edges=300,classes=3", 1), &config(settings), 1).record
+    trained(&small(), &config(settings), 1).record
+}
+
+fn small() -> (Dataset, Split) {
+    circle("homophily=0.5,nodes=60,edges=300,classes=3", 1)
 }
 
 fn labels(record: &RunRecord) -> Vec<&str> {
@@ -14,8 +19,8 @@ fn labels(record: &RunRecord) -> Vec<&str> {
 
 #[test]
 fn a_grid_trains_every_combination_and_keeps_the_best_on_validation() {
-    let set = circle("homophily=0.5,nodes=60,edges=300,classes=3", 1);
-    let record = searched(&[("method", "vanilla"), ("search", "grid")]);
+    let set = small();
+    let record = searched(&[("method", "vanilla"), ("search", "grid"), ("epochs", "150")]);
     assert_eq!(record.trials.len(), 2 * 3, "epochs and learning rates");
     let cost = record.result.search.expect("it searched");
     assert_eq!((cost.trials, cost.epochs), (6, 3 * (150 + 500)));
@@ -35,16 +40,36 @@ fn a_grid_trains_every_combination_and_keeps_the_best_on_validation() {
 
 #[test]
 fn the_grid_of_a_curriculum_has_the_papers_knob_and_that_of_another_method_its_own_settings() {
-    let record = searched(&[("method", "rcl"), ("search", "grid"), ("period", "50")]);
-    assert_eq!(record.trials.len(), 2 * 3 * 5);
-    assert!(labels(&record)[0].starts_with("epochs=150 lr=0.01 full_at=1"), "{:?}", labels(&record));
-    let set = searched(&[("method", "rcl"), ("search", "grid"), ("period", "50"), ("full_at", "0.5")]);
-    assert!(labels(&set).iter().all(|label| label.contains("full_at=0.5")), "what is set is not touched");
+    let record = searched(&[("method", "rcl"), ("search", "grid"), ("epochs", "12")]);
+    assert_eq!(record.trials.len(), 3 * 5, "learning rates and knobs: {:?}", labels(&record));
+    assert!(labels(&record)[0].starts_with("epochs=12 lr=0.01 full_at=1"), "{:?}", labels(&record));
+    let record = searched(&[("method", "gnn-svd"), ("search", "grid"), ("epochs", "2")]);
+    let own = |setting: &str| labels(&record).iter().any(|label| label.contains(setting));
+    assert!(own("rank=") && own("density="), "{:?}", labels(&record));
+}
+
+#[test]
+fn a_search_leaves_what_is_set_and_its_cost_is_that_of_its_trainings() {
+    for kind in ["grid", "random:4", "halving:9"] {
+        let set = [("method", "rcl"), ("search", kind), ("epochs", "12"), ("lr", "0.02"), ("full_at", "0.5")];
+        let record = searched(&set);
+        let keeps = |label: &&str| {
+            label.contains(" lr=0.02 ") && label.contains("full_at=0.5") && !label.contains("500")
+        };
+        assert!(labels(&record).iter().all(keeps), "{kind}: {:?}", labels(&record));
+        assert_eq!(record.config.epochs, 12, "{kind}");
+        let cost = record.result.search.expect("it searched");
+        let epochs: u32 = record.trials.iter().map(|trial| trial.epochs).sum();
+        assert_eq!((cost.trials, cost.epochs), (record.trials.len(), u64::from(epochs)), "{kind}");
+        if kind != "halving:9" {
+            assert_eq!(epochs as usize, 12 * record.trials.len(), "{kind}");
+        }
+    }
 }
 
 #[test]
 fn a_random_search_draws_by_the_seed_and_each_combination_once() {
-    let of = |number: &str| searched(&[("method", "clnode"), ("search", number)]);
+    let of = |number: &str| searched(&[("method", "clnode"), ("search", number), ("epochs", "4")]);
     let (some, again) = (of("random:4"), of("random:4"));
     assert_eq!(labels(&some), labels(&again));
     let mut distinct = labels(&some);
@@ -55,7 +80,7 @@ fn a_random_search_draws_by_the_seed_and_each_combination_once() {
 
 #[test]
 fn halving_trains_many_briefly_and_the_best_third_of_them_to_the_end() {
-    let record = searched(&[("method", "node-root"), ("search", "halving:9")]);
+    let record = searched(&[("method", "node-root"), ("search", "halving:9"), ("epochs", "150")]);
     assert_eq!(record.trials.len(), 9 + 3);
     let (brief, whole) = record.trials.split_at(9);
     let best = |trials: &[Trial]| trials.iter().filter_map(|trial| trial.validation).fold(f64::MIN, f64::max);
@@ -71,7 +96,7 @@ fn halving_trains_many_briefly_and_the_best_third_of_them_to_the_end() {
         let before = brief.iter().find(of_brief).expect("it was tried before");
         assert!(before.validation >= Some(scores[9 - 3]), "{}", trial.label);
     }
-    assert_eq!(record.result.validation, Some(best(whole)), "what is kept comes from the last round");
+    assert_eq!(record.result.validation, Some(100.0 * best(whole)), "what is kept comes from the last round");
 }
 
 #[test]
