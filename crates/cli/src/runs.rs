@@ -12,7 +12,7 @@ use edgepace_lab::{
     DataSource, FinishedRun, FinishedRuns, LabError, Options, Outcome, Plan, PlanFile, RunFolder, Seeds,
     Sweep, TensorBoard, Watch,
 };
-use edgepace_train::{CheckedConfig, TrainError};
+use edgepace_train::{CheckedConfig, Search, TrainError};
 
 use crate::dataset::{DataFolder, budget};
 use crate::help::flag;
@@ -74,10 +74,12 @@ pub(crate) struct RunArgs {
     /// Any setting of the run or of its method, over all others; may be repeated
     #[arg(long, value_name = "KEY=VALUE", help_heading = "How")]
     set: Vec<String>,
-    /// Try the presets, then the values that `edgepace methods NAME` lists as worth trying, one setting after the other, and
-    /// keep the best on validation; what `--preset` and `--set` set stays
-    #[arg(long, help_heading = "How")]
-    search: bool,
+    /// Try settings and keep the best on validation: presets and values that `edgepace methods NAME` lists, one setting after
+    /// the other; `--search=grid` the paper's epochs, lr and pace; `--search=random:N` so many of all combinations;
+    /// `--search=halving` many briefly, the best of them longer. What `--preset` and `--set` set stays
+    #[arg(long, value_name = "KIND", num_args = 0..=1, require_equals = true, default_missing_value = "settings")]
+    #[arg(help_heading = "How")]
+    search: Option<Search>,
     /// Say what would run, how long and with how much memory, and stop there
     #[arg(long, help_heading = "How")]
     pub(crate) dry_run: bool,
@@ -248,7 +250,7 @@ impl RunArgs {
             ("lr", self.lr.is_some()),
             ("metric", self.metric.is_some()),
             ("set", !self.set.is_empty()),
-            ("search", self.search),
+            ("search", self.search.is_some()),
             ("config", self.config.is_some()),
             ("dry-run", self.dry_run),
             ("edges", self.edges_file.is_some()),
@@ -268,7 +270,7 @@ impl RunArgs {
         }
         config.epochs = self.epochs.unwrap_or(config.epochs);
         config.lr = self.lr.unwrap_or(config.lr);
-        config.search |= self.search;
+        config.search = self.search.unwrap_or(config.search);
         for setting in &self.set {
             let Some((key, value)) = setting.split_once('=') else {
                 return Err(with_help(
@@ -304,7 +306,8 @@ impl RunArgs {
         let set = |given: &&String| {
             given.split_once('=').is_some_and(|(key, _)| key.trim().replace('-', "_") == field)
         };
-        let others = [("epochs", self.epochs.is_some()), ("lr", self.lr.is_some()), ("search", self.search)];
+        let others =
+            [("epochs", self.epochs.is_some()), ("lr", self.lr.is_some()), ("search", self.search.is_some())];
         let others = others.into_iter().filter(|(_, given)| *given).map(|(name, _)| (name, name));
         let mut flags = self.named().map(|(flag, key, _)| (flag, key)).chain(others);
         let flagged = flags.find(|(_, key)| *key == field).map(|(flag, _)| flag);

@@ -39,6 +39,8 @@ pub enum Purpose {
     Resamples = 33,
     /// Which values of the features are dropped; the stream index is the epoch.
     InputDropout = 34,
+    /// Which combinations of settings a search tries.
+    Search = 40,
     /// The random block from which singular vectors are found.
     Spectrum = 20,
 }

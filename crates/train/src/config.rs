@@ -10,6 +10,7 @@ use crate::error::TrainError;
 use crate::features_from::FeaturesFrom;
 use crate::ground::{DecayOn, EpochRule, Ground, Situation};
 use crate::prepare::Preparation;
+use crate::search_kind::Search;
 use crate::setting::{Setting, literal};
 
 /// Settings of a run that every method shares, and those of its method.
@@ -64,8 +65,8 @@ pub struct RunConfig {
     /// that it is compared with.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub keep: Option<Keep>,
-    /// Whether the values that the method names as worth trying are tried, the best on validation being kept.
-    pub search: bool,
+    /// How settings are searched for, the best on validation being kept.
+    pub search: Search,
     /// Settings of the method, over those of its preset.
     pub settings: Table,
 }
@@ -143,7 +144,11 @@ pub const RUN_SETTINGS: &[Setting] = &[
         "what is kept beside a warm start: best (on validation, plain training included) or method; unset: best for rcl, method \
          for the others",
     ),
-    Setting::fixed("search", "true: try presets and settings worth trying, keep the best on validation"),
+    Setting::fixed(
+        "search",
+        "try settings and keep the best on validation: true (presets and settings worth trying, one after the other), grid (the \
+         paper's epochs, lr and pace), random:N (so many of all combinations) or halving (many briefly, the best of them longer)",
+    ),
 ];
 
 /// The setting of that name that every method has.
@@ -174,7 +179,7 @@ impl Default for RunConfig {
             epoch_rule: None,
             metric: None,
             keep: None,
-            search: false,
+            search: Search::Off,
             settings: Table::new(),
         }
     }

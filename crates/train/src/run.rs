@@ -47,6 +47,8 @@ pub struct Run {
     experts: Vec<Trained>,
     /// The latest warm start with its id: the next training may need it too, and it may turn out to be the best.
     warm_start: Option<(String, Arc<Trained>)>,
+    /// That of the best so far.
+    best_warm_start: Option<(String, Arc<Trained>)>,
     /// The edge report of the best that has one, with its validation score.
     report: Option<(Option<f64>, EdgeReport)>,
     events: Vec<Event>,
@@ -88,6 +90,7 @@ impl Run {
             best: None,
             experts: Vec::new(),
             warm_start: None,
+            best_warm_start: None,
             report: None,
             events: Vec::new(),
             epochs_done: 0,
@@ -104,13 +107,13 @@ impl Run {
     /// Epochs that are done, and about how many are left; fewer where patience runs out.
     pub fn progress(&self) -> (u64, u64) {
         let epochs = u64::from(self.spec.config().epochs);
-        let (begun, expected) = self.chooser.counts();
+        let (begun, _) = self.chooser.counts();
         let of_training = self.training.as_ref().map_or(0, |training| u64::from(training.left()));
         let waits = self.member.is_some()
             && self.training.as_ref().is_none_or(|training| training.phase() == Phase::WarmStart);
         let begins = begun == 0 && kind_of_warm_start(&self.spec).is_some();
-        let more = (expected.saturating_sub(begun) + usize::from(waits) + usize::from(begins)) as u64;
-        (self.epochs_done, of_training + epochs * more)
+        let warm_starts = u64::from(waits) + u64::from(begins);
+        (self.epochs_done, of_training + self.chooser.epochs_to_come() + epochs * warm_starts)
     }
 
     /// Trains one more epoch. Returns what happened, or nothing when the run is over.
@@ -208,6 +211,7 @@ impl Run {
         }
         self.seconds += fitted.seconds;
         let validation = fitted.best.validation;
+        let (epochs, seconds) = (fitted.curve.loss.len() as u32, fitted.seconds);
         let kept = Trained::new(member.label, &member.spec, fitted);
         match &member.spec.config().method[..] {
             "vanilla" => self.put_on_shelf(member.spec.id(), kept.clone()),
@@ -220,11 +224,13 @@ impl Run {
         {
             self.report = Some((validation, edges.clone()));
         }
-        let is_best = self.chooser.tell(&kept.label, validation);
+        let trial = Trial { label: kept.label.clone(), validation, epochs, seconds };
+        let is_best = self.chooser.tell(trial);
         if let Course::Pool { .. } = self.spec.course() {
             self.experts.push(kept);
         } else if is_best {
             self.best = Some(kept);
+            self.best_warm_start.clone_from(&self.warm_start);
         }
         Ok(())
     }
@@ -251,12 +257,16 @@ impl Run {
         if let Some(training) = &self.training {
             state.put_part("training", training.save()?);
         }
-        let warm_start = self.warm_start.as_ref();
-        if let Some((id, _)) = warm_start {
+        let (latest, of_best) = (self.warm_start.as_ref(), self.best_warm_start.as_ref());
+        if let Some((id, _)) = latest {
             state.put_value("warm_start_id", id)?;
         }
-        let warm_start = warm_start.map(|(_, plain)| &**plain);
-        for (name, kept) in [("best", self.best.as_ref()), ("warm_start", warm_start)] {
+        state.put_value("best_warm_start_id", &of_best.map(|(id, _)| id))?;
+        // Mostly the two are one.
+        let other = of_best.filter(|(id, _)| latest.is_none_or(|(latest, _)| latest != id));
+        let [latest, other] = [latest, other].map(|one| one.map(|(_, plain)| &**plain));
+        for (name, kept) in [("best", self.best.as_ref()), ("warm_start", latest), ("best_warm_start", other)]
+        {
             if let Some(kept) = kept {
                 state.put_part(name, kept.save()?);
             }
@@ -297,7 +307,7 @@ impl Run {
                 let reason = format!("names `{}`, which this run does not train", trial.label);
                 return Err(TrainError::State { part: "trials".into(), reason });
             }
-            self.chooser.tell(&trial.label, trial.validation);
+            self.chooser.tell(trial);
         }
         self.epochs_done = state.value("epochs_done")?;
         self.seconds = state.value("seconds")?;
@@ -321,6 +331,17 @@ impl Run {
         }
         if let Some(plain) = kept("warm_start")? {
             self.put_on_shelf(&state.value::<String>("warm_start_id")?, plain);
+        }
+        // Checkpoints of earlier versions do not name it: they have one warm start at most.
+        let latest = || self.warm_start.as_ref().map(|(id, _)| id.clone());
+        let of_best = state.value::<Option<String>>("best_warm_start_id").unwrap_or_else(|_| latest());
+        if let Some(id) = of_best {
+            self.best_warm_start.clone_from(&self.warm_start);
+            if let Some(plain) = kept("best_warm_start")? {
+                let plain = Arc::new(plain);
+                self.shelf.put(&id, Arc::clone(&plain));
+                self.best_warm_start = Some((id, plain));
+            }
         }
         if !state.value::<bool>("begun")? {
             return Ok(());

@@ -22,6 +22,8 @@ use crate::network::{NetworkBytes, snapshot_bytes};
 use crate::prepare::{Preparation, Profile};
 use crate::registry::{self, MethodInfo};
 use crate::search;
+use crate::search_kind::Search;
+use crate::space::Space;
 
 /// Goes up with every change that moves a bit of a result; part of a run's id. The table in `tests/fixtures/bits.txt` notices.
 /// 2: exponentials and logarithms are those of `libm` on every machine, which moved the confidence of edge curricula.
@@ -47,7 +49,7 @@ pub(crate) enum Course<T> {
     Best { candidates: Vec<(&'static str, T)>, alone: usize },
     /// Several, which answer together, or the best of which is picked.
     Pool { experts: Vec<(&'static str, T)>, pick: bool },
-    /// One after the other, each from the best of those before.
+    /// What the settings' kind of search names.
     Search,
 }
 
@@ -70,8 +72,9 @@ impl RunConfig {
             return Err(TrainError::refused("drop_edge", rate, expected));
         }
         if let Some(Experts { list, pick }) = method.experts(&config)? {
-            if config.search {
-                return Err(TrainError::refused("search", "true", "false: the method chooses by itself"));
+            if config.search.is_on() {
+                let expected = "false: the method chooses by itself";
+                return Err(TrainError::refused("search", config.search, expected));
             }
             let checked = |Candidate { label, config }| Ok((label, CheckedConfig::of_one(config)?));
             let experts = list.into_iter().map(checked).collect::<Result<_, TrainError>>()?;
@@ -79,18 +82,22 @@ impl RunConfig {
             return Ok(CheckedConfig { asked: self.clone(), config, course });
         }
         let course = match method.candidates(&config) {
-            Some(_) if config.search => {
-                return Err(TrainError::refused("search", "true", "false: the method chooses by itself"));
+            Some(_) if config.search.is_on() => {
+                let expected = "false: the method chooses by itself";
+                return Err(TrainError::refused("search", config.search, expected));
             }
             Some(candidates) => {
                 let checked = |Candidate { label, config }| Ok((label, CheckedConfig::of_one(config)?));
                 let list = candidates.list.into_iter().map(checked).collect::<Result<_, TrainError>>()?;
                 Course::Best { candidates: list, alone: candidates.alone }
             }
-            None if config.search => {
-                if !search::has_trials(method, &config)? {
+            None if config.search.is_on() => {
+                if config.search == Search::Settings && !search::has_trials(method, &config)? {
                     let expected = "false: nothing that is worth trying is left to try";
-                    return Err(TrainError::refused("search", "true", expected));
+                    return Err(TrainError::refused("search", config.search, expected));
+                }
+                if config.search != Search::Settings {
+                    Space::of(config.search, method, &config).first(config.search, method, 0)?;
                 }
                 method.recipe(&config)?;
                 Course::Search
@@ -446,7 +453,7 @@ impl RunSpec {
             }),
             preset: None,
             keep: None,
-            search: false,
+            search: Search::Off,
             settings: toml::Table::new(),
             ..self.config.clone()
         };

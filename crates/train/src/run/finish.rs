@@ -12,7 +12,7 @@ use crate::error::TrainError;
 use crate::material::Judge;
 use crate::memory::peak_bytes;
 use crate::pool::{Expert, Pool};
-use crate::record::{DataRecord, Kept, RECORD_SCHEMA, RunRecord, RunResult, SplitSizes};
+use crate::record::{DataRecord, Kept, RECORD_SCHEMA, RunRecord, RunResult, SearchCost, SplitSizes};
 use crate::scoring::{all_scores, comparable, reported, temperature};
 use crate::snapshot::Snapshot;
 use crate::spec::{Course, NUMERICS};
@@ -78,6 +78,7 @@ impl Run {
             best_epoch: snapshot.epoch,
             evaluated_on: snapshot.evaluated_on.clone(),
             chosen: chooses.then(|| kept.label.clone()),
+            search: chooses.then(|| SearchCost::of(self.chooser.trials())),
             stopped: stopped.map(ToOwned::to_owned),
             features: Some(self.material.used_features(&kept.config)),
             epochs: kept.curve.loss.len() as u32,
@@ -175,9 +176,10 @@ impl Run {
 
     /// What the method made, or its warm start; none where there is neither.
     fn choice(&mut self) -> Option<Choice> {
-        let plain = self.warm_start.take().map(|(_, plain)| plain);
+        let [latest, plain] = [self.warm_start.take(), self.best_warm_start.take()]
+            .map(|warm_start| warm_start.map(|(_, plain)| plain));
         let Some(mut best) = self.best.take() else {
-            let kept = Arc::unwrap_or_clone(plain?);
+            let kept = Arc::unwrap_or_clone(latest?);
             return Some(Choice {
                 validation: [kept.snapshot.validation, None],
                 kept,

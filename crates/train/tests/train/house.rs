@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// From what knows nothing to what knows all.
-const LINE: [&str; 40] = [
+const LINE: [&str; 42] = [
     "error",
     "event",
     "warning",
@@ -12,6 +12,7 @@ const LINE: [&str; 40] = [
     "loss",
     "memory",
     "prepare",
+    "search_kind",
     "setting",
     "features_from",
     "ground",
@@ -31,6 +32,7 @@ const LINE: [&str; 40] = [
     "methods",
     "registry",
     "search",
+    "space",
     "spec",
     "fit",
     "trained",

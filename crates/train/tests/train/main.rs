@@ -19,6 +19,7 @@ mod pro_gnn;
 mod pruning;
 mod resume;
 mod runs;
+mod search;
 mod sets;
 mod spectral;
 mod weights;

@@ -174,7 +174,7 @@ fn node_curricula_refuse_settings_out_of_range() {
 fn a_search_keeps_the_best_on_validation_and_leaves_what_is_set() {
     let set = small();
     let searched = trained(&set, &config(&[("method", "gnn-svd"), ("search", "true"), ("density", "2")]), 2);
-    assert!(!searched.record.config.search, "what is kept is one run like any other");
+    assert!(!searched.record.config.search.is_on(), "what is kept is one run like any other");
     assert_eq!(searched.record.config.settings["density"].as_float(), Some(2.0));
     let best = ["50", "100", "300"]
         .map(|rank| trained(&set, &config(&[("method", "gnn-svd"), ("density", "2"), ("rank", rank)]), 2))

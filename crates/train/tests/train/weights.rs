@@ -153,7 +153,7 @@ fn a_method_whose_formula_has_no_place_for_weights_above_one_says_so_by_name() {
                     assert!(error.contains(part), "{error}");
                 }
                 let mut searching = config(&[("method", method.name)]);
-                searching.search = true;
+                searching.search = true.into();
                 assert!(searching.check().unwrap().spec(&material, 1).is_err());
             }
             _ => assert!(spec.is_ok(), "{}", method.name),
