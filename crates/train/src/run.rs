@@ -317,12 +317,14 @@ impl Run {
             part.has("parameters").then(|| Trained::restore(&part, nodes)).transpose()
         };
         self.best = kept("best")?;
-        if let Course::Pool { .. } = self.spec.course() {
-            for number in 0..self.chooser.trials().len() {
+        if let Course::Pool { experts, .. } = self.spec.course() {
+            for (number, (_, spec)) in experts.iter().take(self.chooser.trials().len()).enumerate() {
                 let name = format!("expert.{number}");
-                let expert = kept(&name)?;
                 let missing = || TrainError::State { part: name.clone(), reason: "is not there".to_owned() };
-                self.experts.push(expert.ok_or_else(missing)?);
+                let expert = kept(&name)?.ok_or_else(missing)?;
+                // One may be the warm start of another.
+                self.shelf.put(spec.id(), Arc::new(expert.clone()));
+                self.experts.push(expert);
             }
         }
         let report = state.part("report");
