@@ -17,7 +17,7 @@ use edgepace_train::{CheckedConfig, Search, TrainError};
 use crate::dataset::{DataFolder, budget};
 use crate::help::flag;
 use crate::messages::{self, with_help};
-use crate::names::{BACKBONES, DATASETS, METHOD_NAMES, METRICS, PRESETS};
+use crate::names::{BACKBONES, DATASETS, GROUNDS, METHOD_NAMES, METRICS, PRESETS};
 use crate::numbers::{bytes, positive, whole};
 use crate::own_files::{self, OwnFiles};
 use crate::progress::Progress;
@@ -58,6 +58,9 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "NAME", help = flag("preset"), value_parser = PRESETS)]
     #[arg(hide_possible_values = true, help_heading = "How")]
     preset: Option<String>,
+    #[arg(long, value_name = "NAME", help = flag("ground"), value_parser = GROUNDS)]
+    #[arg(hide_possible_values = true, help_heading = "How")]
+    ground: Option<String>,
     #[arg(long, value_name = "N", help = flag("epochs"), value_parser = whole(1, MOST_EPOCHS))]
     #[arg(allow_negative_numbers = true, help_heading = "How")]
     epochs: Option<u32>,
@@ -67,6 +70,8 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "NAME", help = flag("metric"), value_parser = METRICS)]
     #[arg(hide_possible_values = true, help_heading = "How")]
     metric: Option<String>,
+    #[arg(long, value_name = "RULE", help = flag("epoch_rule"), help_heading = "How")]
+    epoch_rule: Option<String>,
     #[arg(long, value_name = "HOW", help = flag("features"), help_heading = "How")]
     prepare: Option<String>,
     #[arg(long, value_name = "SOURCE", help = flag("features_from"), help_heading = "How")]
@@ -244,11 +249,13 @@ impl RunArgs {
             ("backbone", self.backbone.is_some()),
             ("method", self.method.is_some()),
             ("preset", self.preset.is_some()),
+            ("ground", self.ground.is_some()),
             ("noise", self.noise.is_some()),
             ("split", self.split.is_some()),
             ("epochs", self.epochs.is_some()),
             ("lr", self.lr.is_some()),
             ("metric", self.metric.is_some()),
+            ("epoch-rule", self.epoch_rule.is_some()),
             ("set", !self.set.is_empty()),
             ("search", self.search.is_some()),
             ("config", self.config.is_some()),
@@ -289,6 +296,8 @@ impl RunArgs {
             ("backbone", "backbone", &self.backbone),
             ("method", "method", &self.method),
             ("preset", "preset", &self.preset),
+            ("ground", "ground", &self.ground),
+            ("epoch-rule", "epoch_rule", &self.epoch_rule),
             ("metric", "metric", &self.metric),
             ("prepare", "features", &self.prepare),
             ("features-from", "features_from", &self.features_from),

@@ -35,9 +35,6 @@ pub struct RunRecord {
     pub history: Curve,
     /// What was trained, in turn, where the run had to choose.
     pub trials: Vec<Trial>,
-    /// The experts that answer together, where they do.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub pool: Vec<Expert>,
 }
 
 /// What a run learned from.
@@ -96,6 +93,9 @@ pub struct RunResult {
     /// What it cost to choose; none where there was nothing to choose.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub search: Option<SearchCost>,
+    /// The experts that answer together, where they do, the simplest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pool: Vec<Expert>,
     /// Why the run ended before its time, if it did; it can go on from its checkpoint.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stopped: Option<String>,

@@ -79,6 +79,7 @@ impl Run {
             evaluated_on: snapshot.evaluated_on.clone(),
             chosen: chooses.then(|| kept.label.clone()),
             search: chooses.then(|| SearchCost::of(self.chooser.trials())),
+            pool,
             stopped: stopped.map(ToOwned::to_owned),
             features: Some(self.material.used_features(&kept.config)),
             epochs: kept.curve.loss.len() as u32,
@@ -107,7 +108,6 @@ impl Run {
             result,
             history: kept.curve,
             trials: if chooses { self.chooser.trials().to_vec() } else { Vec::new() },
-            pool,
         };
         Ok(Finished { record, snapshot: kept.snapshot, edges: kept.edges })
     }

@@ -11,7 +11,7 @@ fn set() -> (Dataset, Split) {
 }
 
 fn weights(finished: &Finished) -> Vec<(&str, f64)> {
-    finished.record.pool.iter().map(|expert| (&expert.expert[..], expert.weight)).collect()
+    finished.record.result.pool.iter().map(|expert| (&expert.expert[..], expert.weight)).collect()
 }
 
 #[test]
@@ -31,7 +31,7 @@ fn every_expert_is_as_if_it_had_run_alone() {
     .enumerate()
     {
         let alone = trained(&set, &config(settings), 1).record.result;
-        let expert = &auto.record.pool[place];
+        let expert = &auto.record.result.pool[place];
         assert_eq!((expert.validation, expert.test), (alone.validation, alone.test), "{settings:?}");
     }
     assert_eq!(auto.record.result.chosen.as_deref(), Some("pool"));
@@ -57,7 +57,7 @@ fn one_expert_can_be_picked() {
     let picked: Vec<&str> =
         weights(&auto).into_iter().filter(|(_, weight)| *weight == 1.0).map(|(name, _)| name).collect();
     assert_eq!(picked, [&chosen[..]]);
-    let scores = auto.record.pool.iter().map(|expert| expert.validation.unwrap());
+    let scores = auto.record.result.pool.iter().map(|expert| expert.validation.unwrap());
     let best = scores.fold(f64::MIN, f64::max);
     assert!(auto.record.result.validation.unwrap() <= best);
 }
