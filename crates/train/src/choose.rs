@@ -26,6 +26,16 @@ pub struct Trial {
     pub label: String,
     /// Its best validation score as choices compare it, higher being better; none without validation nodes.
     pub validation: Option<f64>,
+    /// What it was chosen by, higher being better, where that is another score.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub score: Option<f64>,
+}
+
+impl Trial {
+    /// What choices compare.
+    fn compared(&self) -> Option<f64> {
+        self.score.or(self.validation)
+    }
 }
 
 /// Names what to train until nothing is left.
@@ -107,6 +117,11 @@ impl Chooser {
         (self.trials.len() + usize::from(self.current.is_some()), self.expected)
     }
 
+    /// What is known to come, the next first.
+    pub(crate) fn waiting(&self) -> impl Iterator<Item = &RunSpec> {
+        self.waiting.iter().rev().map(|(member, _)| &member.spec)
+    }
+
     /// What was trained, in turn.
     pub(crate) fn trials(&self) -> &[Trial] {
         &self.trials
@@ -130,13 +145,14 @@ impl Chooser {
     }
 
     /// How well the latest went. Returns whether it is the best so far; the first one among equals is.
-    pub(crate) fn tell(&mut self, label: &str, validation: Option<f64>) -> bool {
-        self.trials.push(Trial { label: label.to_owned(), validation });
-        let is_best = self.best.as_ref().is_none_or(|(best, _)| validation > *best);
+    pub(crate) fn tell(&mut self, trial: Trial) -> bool {
+        let compared = trial.compared();
+        self.trials.push(trial);
+        let is_best = self.best.as_ref().is_none_or(|(best, _)| compared > *best);
         if let Some(config) = self.current.take()
             && is_best
         {
-            self.best = Some((validation, config));
+            self.best = Some((compared, config));
         }
         is_best
     }

@@ -11,7 +11,7 @@ use crate::config::{Keep, RUN_SETTINGS, RunConfig, to_table};
 use crate::error::TrainError;
 use crate::learner::Recipe;
 use crate::methods::vanilla::Vanilla;
-use crate::methods::{drop_edge, gnn_svd, neural_sparse, nodes, pro_gnn, prune, ptdnet, rcl};
+use crate::methods::{belief, drop_edge, gnn_svd, neural_sparse, nodes, pro_gnn, prune, ptdnet, rcl};
 use crate::setting::Setting;
 
 use rcl::AUTO;
@@ -211,6 +211,18 @@ pub const METHODS: &[MethodInfo] = &[
         presets: &[AUTO],
         candidates: Some(rcl::candidates),
         ..curriculum(AUTO, "the best on validation of mlp, vanilla and presets of rcl")
+    },
+    MethodInfo {
+        group: Group::Use,
+        orders_edges: true,
+        to_save_memory: "a method that trains a network, as `vanilla`",
+        candidates: Some(belief::candidates),
+        ..node_curriculum(
+            "belief",
+            "belief propagation: what an edge-free model says, told along edges",
+            (belief::SETTINGS, belief::defaults),
+            belief::recipe,
+        )
     },
     MethodInfo {
         orders_edges: false,
