@@ -28,12 +28,22 @@ pub struct Trial {
     pub label: String,
     /// Its best validation score as choices compare it, higher being better; none without validation nodes.
     pub validation: Option<f64>,
+    /// What it was chosen by, higher being better, where that is another score.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub score: Option<f64>,
     /// Its epochs, without those of a warm start; 0 in records of earlier versions.
     #[serde(default)]
     pub epochs: u32,
     /// Its wall time, without that of a warm start.
     #[serde(default)]
     pub seconds: f64,
+}
+
+impl Trial {
+    /// What choices compare.
+    fn compared(&self) -> Option<f64> {
+        self.score.or(self.validation)
+    }
 }
 
 /// Names what to train until nothing is left.
@@ -151,21 +161,22 @@ impl Chooser {
         (self.trials.len() + usize::from(self.current.is_some()), self.expected)
     }
 
-    /// About how many epochs there are in what has not been handed out.
-    pub(crate) fn epochs_to_come(&self) -> u64 {
-        let waiting: u64 = self.waiting.iter().map(|(_, config)| u64::from(config.epochs)).sum();
+    /// What is known to come, the next first.
+    pub(crate) fn waiting(&self) -> impl Iterator<Item = &RunSpec> {
+        self.waiting.iter().rev().map(|(member, _)| &member.spec)
+    }
+
+    /// About how many epochs there are in what is not known yet.
+    pub(crate) fn epochs_unknown(&self) -> u64 {
+        if let Some(Plan { next: Next::Halving { configs, rounds_to_come, .. }, .. }) = &self.search {
+            // Every round is about as long as the first.
+            let of_round =
+                configs.iter().map(|config| u64::from(space::shortened(config, *rounds_to_come).epochs));
+            return of_round.sum::<u64>() * u64::from(*rounds_to_come);
+        }
         let (begun, expected) = self.counts();
-        let further =
-            if let Some(Plan { next: Next::Halving { configs, rounds_to_come, .. }, .. }) = &self.search {
-                // Every round is about as long as the first.
-                let of_round =
-                    configs.iter().map(|config| u64::from(space::shortened(config, *rounds_to_come).epochs));
-                of_round.sum::<u64>() * u64::from(*rounds_to_come)
-            } else {
-                let unnamed = expected.saturating_sub(begun + self.waiting.len());
-                unnamed as u64 * u64::from(self.whole.config().epochs)
-            };
-        waiting + further
+        let unknown = expected.saturating_sub(begun + self.waiting.len());
+        unknown as u64 * u64::from(self.whole.config().epochs)
     }
 
     /// What was trained, in turn.
@@ -207,16 +218,16 @@ impl Chooser {
 
     /// How well the latest went. Returns whether it is the best so far; the first one among equals is.
     pub(crate) fn tell(&mut self, trial: Trial) -> bool {
-        let validation = trial.validation;
+        let compared = trial.compared();
         self.trials.push(trial);
         if let Some(Plan { next: Next::Halving { scores, .. }, .. }) = &mut self.search {
-            scores.push(validation);
+            scores.push(compared);
         }
-        let is_best = self.best.as_ref().is_none_or(|(best, _)| validation > *best);
+        let is_best = self.best.as_ref().is_none_or(|(best, _)| compared > *best);
         if let Some(config) = self.current.take()
             && is_best
         {
-            self.best = Some((validation, config));
+            self.best = Some((compared, config));
         }
         is_best
     }

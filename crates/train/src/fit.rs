@@ -28,6 +28,7 @@ pub(crate) struct Training {
     phase: Phase,
     epochs: u32,
     patience: u32,
+    last_counts: bool,
     metric: Metric,
     /// Directed edges of the dataset's graph, which are in at first.
     edges_at_first: usize,
@@ -46,6 +47,8 @@ pub(crate) struct Terms {
     pub(crate) phase: Phase,
     pub(crate) epochs: u32,
     pub(crate) patience: u32,
+    /// Whether the last epoch counts, and not the best on validation.
+    pub(crate) last_counts: bool,
     pub(crate) metric: Metric,
     pub(crate) edges_at_first: usize,
 }
@@ -63,13 +66,14 @@ pub(crate) struct Fitted {
 impl Training {
     /// A training that begins; `seconds` went into starting the learner.
     pub(crate) fn new(learner: Box<dyn Learner>, terms: Terms, seconds: f64) -> Self {
-        let Terms { phase, epochs, patience, metric, edges_at_first } = terms;
+        let Terms { phase, epochs, patience, last_counts, metric, edges_at_first } = terms;
         let (curve, edges_history) = (Curve::default(), Vec::new());
         Self {
             learner,
             phase,
             epochs,
             patience,
+            last_counts,
             metric,
             edges_at_first,
             best: None,
@@ -107,7 +111,7 @@ impl Training {
         let (phase, epoch, epochs) = (self.phase, self.done(), self.epochs);
         let done = self.learner.epoch(epoch)?;
         let mut of_epoch = None;
-        let mut kept = self.best.as_ref().map(|_| self.criterion);
+        let mut kept = self.best.as_ref().filter(|_| !self.last_counts).map(|_| self.criterion);
         let mut better = None;
         for evaluation in &done.evaluations {
             of_epoch = largest(of_epoch, evaluation.validation);

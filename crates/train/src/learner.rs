@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use edgepace_nn::Threads;
+use edgepace_nn::{Metric, Threads};
 use toml::Table;
 
 use crate::config::RunConfig;
@@ -70,6 +70,22 @@ pub trait Recipe: fmt::Debug + Send + Sync {
     /// The network that is to be had first, if one is.
     fn wants_warm_start(&self) -> Option<WarmStart> {
         None
+    }
+
+    /// How many epochs it takes, where that is its own matter: then the last one counts, whatever validation says. None: as
+    /// many as the run says, patience allowing, and the best on validation counts.
+    fn epochs(&self) -> Option<u32> {
+        None
+    }
+
+    /// What validation is judged by where several settings of it are chosen among; none: by the metric of the run.
+    fn chosen_by(&self) -> Option<Metric> {
+        None
+    }
+
+    /// Whether it trains a network of its own, beside its warm start.
+    fn is_network(&self) -> bool {
+        true
     }
 
     /// Refuses what it cannot learn from, before the first epoch.

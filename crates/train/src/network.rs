@@ -55,6 +55,8 @@ pub(crate) struct Network {
 /// prepared features and their transpose, a weight per node and the first structure; then also the buffers of the passes
 /// ([`Footprint::model`](edgepace_nn::Footprint::model)) and the best snapshot, p and the logits.
 pub(crate) struct NetworkBytes {
+    /// Of the prepared features alone.
+    pub(crate) features: u64,
     pub(crate) made: u64,
     pub(crate) training: u64,
 }
@@ -63,8 +65,9 @@ impl NetworkBytes {
     pub(crate) fn of(material: &Material, config: &RunConfig) -> Self {
         let footprint = material.footprint(config);
         let nodes = material.graph().nodes();
+        let features = prepared_bytes(material, config);
         let beside = total([
-            prepared_bytes(material, config),
+            features,
             footprint.parameters().saturating_mul(3),
             array::<f32>(&[nodes]),
             array::<u32>(&[material.split().train().len() + material.split().validation().len()]),
@@ -72,6 +75,7 @@ impl NetworkBytes {
         // Features are prepared when what they were made with is gone.
         let making = config.features_from.making_bytes(material.profile(), material.graph().edges());
         Self {
+            features,
             made: total([beside, footprint.made()]).max(making),
             training: total([beside, footprint.model(), snapshot_bytes(material, config)]),
         }

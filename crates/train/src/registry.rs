@@ -11,7 +11,7 @@ use crate::config::{Keep, RUN_SETTINGS, RunConfig, to_table};
 use crate::error::TrainError;
 use crate::learner::Recipe;
 use crate::methods::vanilla::Vanilla;
-use crate::methods::{auto, drop_edge, gnn_svd, neural_sparse, nodes, pro_gnn, prune, ptdnet, rcl};
+use crate::methods::{auto, belief, drop_edge, gnn_svd, neural_sparse, nodes, pro_gnn, prune, ptdnet, rcl};
 use crate::setting::Setting;
 
 /// Checks the settings of a config and makes the method's recipe of them.
@@ -240,6 +240,18 @@ pub const METHODS: &[MethodInfo] = &[
         defaults: auto::defaults,
         experts: Some(auto::experts),
         ..PLAIN
+    },
+    MethodInfo {
+        group: Group::Use,
+        orders_edges: true,
+        to_save_memory: "a method that trains a network, as `vanilla`",
+        candidates: Some(belief::candidates),
+        ..node_curriculum(
+            "belief",
+            "belief propagation: what an edge-free model says, told along edges",
+            (belief::SETTINGS, belief::defaults),
+            belief::recipe,
+        )
     },
     MethodInfo {
         orders_edges: false,

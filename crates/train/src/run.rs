@@ -6,16 +6,17 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use edgepace_graph::{Dataset, Split};
-use edgepace_nn::Threads;
+use edgepace_nn::{Logits, Threads};
 
 use crate::choose::{Chooser, Member, Trial};
 use crate::config::RunConfig;
 use crate::error::TrainError;
 use crate::event::{Event, Listener, Phase};
 use crate::fit::{Terms, Training};
-use crate::learner::{Start, WarmStart};
+use crate::learner::{Recipe, Start, WarmStart};
 use crate::material::Material;
 use crate::record::RunRecord;
+use crate::scoring::comparable;
 use crate::shelf::Shelf;
 use crate::snapshot::{EdgeReport, Snapshot};
 use crate::spec::{Course, RunSpec};
@@ -109,11 +110,14 @@ impl Run {
         let epochs = u64::from(self.spec.config().epochs);
         let (begun, _) = self.chooser.counts();
         let of_training = self.training.as_ref().map_or(0, |training| u64::from(training.left()));
-        let waits = self.member.is_some()
-            && self.training.as_ref().is_none_or(|training| training.phase() == Phase::WarmStart);
-        let begins = begun == 0 && kind_of_warm_start(&self.spec).is_some();
-        let warm_starts = u64::from(waits) + u64::from(begins);
-        (self.epochs_done, of_training + self.chooser.epochs_to_come() + epochs * warm_starts)
+        let waits =
+            |_: &&Member| self.training.as_ref().is_none_or(|training| training.phase() == Phase::WarmStart);
+        let member = self.member.as_ref().filter(waits).map(|member| &member.spec);
+        let known = member.into_iter().chain(self.chooser.waiting());
+        let of_known: u64 = known.map(|spec| u64::from(epochs_of(spec))).sum();
+        let first = self.chooser.waiting().next().filter(|_| begun == 0);
+        let begins = u64::from(first.and_then(kind_of_warm_start).is_some());
+        (self.epochs_done, of_training + of_known + self.chooser.epochs_unknown() + epochs * begins)
     }
 
     /// Trains one more epoch. Returns what happened, or nothing when the run is over.
@@ -190,8 +194,15 @@ impl Run {
         let (material, config, threads) = (&self.material, spec.config(), &self.threads);
         let learner = recipe.start(&Start { material, config, seed: spec.seed(), threads, warm_start })?;
         let edges_at_first = material.graph().edges();
-        let (epochs, patience, metric) = (config.epochs, config.patience, spec.metric());
-        let terms = Terms { phase, epochs, patience, metric, edges_at_first };
+        let last_counts = recipe.epochs().is_some();
+        let terms = Terms {
+            phase,
+            epochs: epochs_of(spec),
+            patience: if last_counts { 0 } else { config.patience },
+            last_counts,
+            metric: spec.metric(),
+            edges_at_first,
+        };
         Ok(Training::new(learner, terms, begin.elapsed().as_secs_f64()))
     }
 
@@ -224,7 +235,8 @@ impl Run {
         {
             self.report = Some((validation, edges.clone()));
         }
-        let trial = Trial { label: kept.label.clone(), validation, epochs, seconds };
+        let score = self.score_of(&member.spec, &kept.snapshot);
+        let trial = Trial { label: kept.label.clone(), validation, score, epochs, seconds };
         let is_best = self.chooser.tell(trial);
         if let Course::Pool { .. } = self.spec.course() {
             self.experts.push(kept);
@@ -233,6 +245,14 @@ impl Run {
             self.best_warm_start.clone_from(&self.warm_start);
         }
         Ok(())
+    }
+
+    /// What a training is chosen by, where that is not the metric of the run; none without validation nodes.
+    fn score_of(&self, spec: &RunSpec, snapshot: &Snapshot) -> Option<f64> {
+        let metric = recipe_of(spec)?.chosen_by()?;
+        let (labels, nodes) = (self.material.labels(), self.material.split().validation());
+        let score = metric.score(labels, nodes, Logits::new(&snapshot.logits, labels.width()));
+        score.map(|score| comparable(metric, score))
     }
 
     fn put_on_shelf(&mut self, id: &str, plain: Trained) {
@@ -366,12 +386,22 @@ impl Run {
     }
 }
 
-/// What is to be trained before a training, if something is.
-fn kind_of_warm_start(spec: &RunSpec) -> Option<WarmStart> {
+/// The recipe of a spec that has nothing to choose.
+fn recipe_of(spec: &RunSpec) -> Option<&dyn Recipe> {
     match spec.course() {
-        Course::One(recipe) => recipe.wants_warm_start(),
+        Course::One(recipe) => Some(&**recipe),
         _ => None,
     }
+}
+
+/// What is to be trained before a training, if something is.
+fn kind_of_warm_start(spec: &RunSpec) -> Option<WarmStart> {
+    recipe_of(spec)?.wants_warm_start()
+}
+
+/// The most epochs that a training takes.
+fn epochs_of(spec: &RunSpec) -> u32 {
+    recipe_of(spec).and_then(Recipe::epochs).unwrap_or(spec.config().epochs)
 }
 
 /// Does one run from beginning to end. `listener` is told of each event and says whether to go on; a run that is told to

@@ -353,6 +353,14 @@ impl RunSpec {
     fn needed_by(&self, recipe: &dyn Recipe, material: &Material) -> u64 {
         let config = &self.config;
         let network = NetworkBytes::of(material, config);
+        if !recipe.is_network() {
+            let own = total([
+                network.features,
+                recipe.extra_bytes(material, config),
+                snapshot_bytes(material, config).saturating_mul(2),
+            ]);
+            return network.training.max(own);
+        }
         let starting = total([network.made, recipe.starting_bytes(material, config)]);
         let training = total([network.training, recipe.extra_bytes(material, config)]);
         let warm_start = recipe.wants_warm_start().map_or(0, |_| snapshot_bytes(material, config));
@@ -483,8 +491,13 @@ fn preparation(config: &RunConfig, from: FeaturesFrom, profile: &Profile) -> Pre
     }
 }
 
-/// The config as the method means it: the edge-free control has a backbone of its own.
+/// Methods whose only network sees no edge.
+fn is_edge_free(method: &str) -> bool {
+    matches!(method, "mlp" | "belief")
+}
+
+/// The config as the method means it: an edge-free network is a backbone of its own.
 fn as_meant(config: &RunConfig) -> RunConfig {
-    let backbone = if config.method == "mlp" { Backbone::Mlp } else { config.backbone };
+    let backbone = if is_edge_free(&config.method) { Backbone::Mlp } else { config.backbone };
     RunConfig { backbone, ..config.clone() }
 }

@@ -6,7 +6,7 @@ use tempfile::tempdir;
 
 use crate::program::{edgepace, edgepace_in};
 
-const COMMANDS: [&str; 26] = [
+const COMMANDS: [&str; 27] = [
     "",
     "train",
     "audit",
@@ -21,6 +21,7 @@ const COMMANDS: [&str; 26] = [
     "runs export",
     "runs import",
     "runs remove",
+    "limit",
     "methods",
     "reproduce",
     "completions",

@@ -1,12 +1,13 @@
 //! `auto`: experts of different kinds as one answer, each trusted as far as validation says.
 //!
-//! The edge-free model knows features alone, the plain networks trust every edge, the curriculum learns which to trust.
-//! Where one of them is bad another one is good, and the pool ([`crate::pool`]) need not know which beforehand. With `pick` one expert is kept instead: the simplest
+//! The edge-free model knows features alone, the plain networks trust every edge, the curriculum learns which to trust, and
+//! belief propagation reads what classes neighbours of a class have, alike or not. Where one of them is bad another one is
+//! good, and the pool ([`crate::pool`]) need not know which beforehand. With `pick` one expert is kept instead: the simplest
 //! within one standard error of the best.
 
 use edgepace_nn::Backbone;
 use serde::{Deserialize, Serialize};
-use toml::Table;
+use toml::{Table, Value};
 
 use crate::candidates::{Candidate, Experts};
 use crate::config::{Keep, RunConfig, to_table};
@@ -38,11 +39,16 @@ pub(crate) fn experts(config: &RunConfig) -> Result<Experts, TrainError> {
         let (method, settings, keep) = (method.to_owned(), Table::new(), Some(Keep::Method));
         Candidate { label, config: RunConfig { backbone, method, keep, settings, ..config.clone() } }
     };
+    let believing = |label: &'static str, strength: f64| {
+        let mut candidate = expert(label, "belief", Backbone::Mlp);
+        candidate.config.settings.insert("strength".into(), Value::Float(strength));
+        candidate
+    };
     let backbone = config.backbone;
     let mut list = vec![expert("mlp", "mlp", Backbone::Mlp), expert(backbone.name(), "vanilla", backbone)];
     if backbone == Backbone::Gcn {
         list.push(expert("sage", "vanilla", Backbone::Sage));
     }
-    list.push(expert("rcl", "rcl", backbone));
+    list.extend([expert("rcl", "rcl", backbone), believing("belief 0.5", 0.5), believing("belief 1", 1.0)]);
     Ok(Experts { list, pick })
 }

@@ -1,5 +1,6 @@
 //! Claims about runs, each checked from outside.
 mod audit;
+mod belief;
 mod bits;
 mod config;
 mod corners;

@@ -19,13 +19,15 @@ fn every_expert_is_as_if_it_had_run_alone() {
     let set = set();
     let auto = trained(&set, &config(&[("method", "auto")]), 1);
     let names: Vec<&str> = weights(&auto).into_iter().map(|(name, _)| name).collect();
-    assert_eq!(names, ["mlp", "gcn", "sage", "rcl"]);
+    assert_eq!(names, ["mlp", "gcn", "sage", "rcl", "belief 0.5", "belief 1"]);
     assert!(weights(&auto).iter().all(|(_, weight)| *weight >= 0.0), "{:?}", weights(&auto));
     for (place, settings) in [
         &[("method", "mlp")][..],
         &[("method", "vanilla")],
         &[("method", "vanilla"), ("backbone", "sage")],
         &[("method", "rcl"), ("keep", "method")],
+        &[("method", "belief"), ("strength", "0.5")],
+        &[("method", "belief"), ("strength", "1.0")],
     ]
     .into_iter()
     .enumerate()
