@@ -141,7 +141,7 @@ impl Run {
             pool.weights[one.0].total_cmp(&pool.weights[other.0])
         };
         // How the training of the expert went that counts most, and how the one let edges in that orders them.
-        let largest = experts.iter().enumerate().max_by(order).map_or(largest, |(_, expert)| expert);
+        let largest = experts.iter().enumerate().rev().max_by(order).map_or(largest, |(_, expert)| expert);
         let ordered = experts.iter().find(|expert| expert.edges.is_some()).unwrap_or(largest);
         self.best = Some(Trained {
             label: "pool".to_owned(),
