@@ -38,6 +38,8 @@ fn main() -> ExitCode {
         claim("the_theme_can_be_chosen", the_theme_can_be_chosen),
         claim("names_that_mean_harm_do_none", names_that_mean_harm_do_none),
         claim("without_webgl_the_rest_works", without_webgl_the_rest_works),
+        // Half a minute, for the figures in docs/report.md.
+        claim("a_large_graph_opens_and_moves", a_large_graph_opens_and_moves).with_ignored_flag(true),
     ];
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }
@@ -303,4 +305,35 @@ fn without_webgl_the_rest_works(pages: &Pages) {
     browser.value("document.querySelector('#edge-table tbody tr').click()");
     assert!(browser.text("document.getElementById('details').textContent").contains("Why"));
     browser.picture("no-webgl", false);
+}
+
+/// Moves the view in each frame for so many milliseconds, and counts what was drawn meanwhile: frames per second, and edges in
+/// the last frame.
+const MOVES: &str = "new Promise(done => { const c = document.getElementById('canvas'), begin = performance.now(); \
+    let first = null, at = 0; const tick = now => { const frames = Number(c.dataset.frames); \
+    if (first === null && now - begin > 1500) { first = frames; at = now; } \
+    if (now - begin > 6500) { done([1000 * (frames - first) / (now - at), Number(c.dataset.edges)]); return; } \
+    c.dispatchEvent(new KeyboardEvent('keydown', { key: Math.floor(now / 500) % 2 ? 'ArrowLeft' : 'ArrowRight' })); \
+    requestAnimationFrame(tick); }; requestAnimationFrame(tick); })";
+
+fn a_large_graph_opens_and_moves(pages: &Pages) {
+    let whole = 100_000.0;
+    pages.works("train synthetic:homophily=0.5,nodes=20000,edges=100000 --epochs 20 --report large.html");
+    let mut browser = Browser::start(true);
+    browser.window(DESKTOP, false, false);
+    let begin = std::time::Instant::now();
+    browser.open(&pages.folder().join("large.html"));
+    browser.wait_for("Number(document.getElementById('canvas').dataset.frames) > 0");
+    let opened = begin.elapsed();
+    middle(&mut browser, "#canvas");
+    let edges = "Number(document.getElementById('canvas').dataset.edges)";
+    assert_eq!(browser.number(edges), whole, "it is drawn whole at first");
+    let moving = browser.value(MOVES);
+    let (frames, drawn) = (moving[0].as_f64().expect("frames"), moving[1].as_f64().expect("edges"));
+    browser.wait_for(&format!("{edges} === {whole}"));
+    eprintln!(
+        "opened in {opened:.2?}; {frames:.1} frames per second while it moves, with {drawn} of {whole} edges"
+    );
+    assert!(frames > 5.0, "{frames} frames per second");
+    assert_eq!(browser.complaints, Vec::<String>::new());
 }
