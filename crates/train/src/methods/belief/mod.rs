@@ -5,8 +5,8 @@
 //! for (1 without validation nodes); a training node has its label and nothing else. Neighbours exchange messages
 //! m_ij ← ½·m_ij + ½·s·ln(q_i Ψ) with q_i ∝ exp(u_i + Σ_{k≠j} m_ki) in a fixed number of sweeps; the belief of a node is
 //! exp(u_i + Σ_k m_ki), normalised. The compatibility Ψ is estimated from the graph (`compatibility.rs`), first with what the
-//! features say and then, twice, with what is believed. The strength s is chosen on validation by log-loss: it is 1 where
-//! messages are independent of each other, and less where loops tell the same thing twice.
+//! features say and then, after each fifth of the sweeps, with what is believed. The strength s is chosen on validation by
+//! log-loss: it is 1 where messages are independent of each other, and less where loops tell the same thing twice.
 //!
 //! An edge that weighs w says ln(w·(q_i Ψ) + 1 − w): with probability w it is a real one. Weight 0 is no edge, and what is
 //! above 1 counts as 1. Messages go both ways along every edge, whatever its direction, and once along two that are opposite.
@@ -72,7 +72,7 @@ const USUAL: usize = 0;
 const FRESH: f64 = 0.5;
 
 /// How often the compatibility is estimated, the first time with what the features say.
-const ESTIMATES: u32 = 3;
+const ESTIMATES: u32 = 5;
 
 /// The least logarithm of a probability that is kept.
 const FLOOR: f32 = -69.0;
