@@ -328,11 +328,14 @@ impl RunSpec {
     /// Estimated from sizes alone, before anything is made; within 15 % of what is allocated (`tests/memory.rs`).
     pub fn needed_bytes(&self, material: &Material) -> u64 {
         match &self.course {
-            Course::One(recipe) => self.needed_by(&**recipe, material),
+            Course::One(recipe) => self.needed_by(&**recipe, material, 0),
             Course::Best { candidates, .. } => {
-                let needed = |(_, spec): &(_, RunSpec)| spec.needed_bytes(material);
-                let most = candidates.iter().map(needed).max().unwrap_or(0);
-                total([most, self.kept_bytes(material)])
+                let kept = self.kept_bytes(material);
+                let needed = |(_, spec): &(_, RunSpec)| match &spec.course {
+                    Course::One(recipe) => spec.needed_by(&**recipe, material, kept),
+                    _ => total([spec.needed_bytes(material), kept]),
+                };
+                candidates.iter().map(needed).max().unwrap_or(0)
             }
             Course::Pool { experts, .. } => {
                 let needed = |(_, spec): &(_, RunSpec)| spec.needed_bytes(material);
@@ -343,14 +346,14 @@ impl RunSpec {
             Course::Search => {
                 let recipe =
                     registry::find(&self.config.method).and_then(|method| method.recipe(&self.config));
-                let first = recipe.map_or(0, |recipe| self.needed_by(&*recipe, material));
-                total([first, self.kept_bytes(material)])
+                recipe.map_or(0, |recipe| self.needed_by(&*recipe, material, self.kept_bytes(material)))
             }
         }
     }
 
-    /// The larger of what it needs while it starts and while it trains; a warm start is kept for both.
-    fn needed_by(&self, recipe: &dyn Recipe, material: &Material) -> u64 {
+    /// The larger of what it needs while it starts and while it trains; a warm start is kept for both, and so is what is `kept`
+    /// of the best before. Where only the warm start is a network, that one is gone before anything is kept.
+    fn needed_by(&self, recipe: &dyn Recipe, material: &Material, kept: u64) -> u64 {
         let config = &self.config;
         let network = NetworkBytes::of(material, config);
         if !recipe.is_network() {
@@ -358,13 +361,14 @@ impl RunSpec {
                 network.features,
                 recipe.extra_bytes(material, config),
                 snapshot_bytes(material, config).saturating_mul(2),
+                kept,
             ]);
             return network.training.max(own);
         }
         let starting = total([network.made, recipe.starting_bytes(material, config)]);
         let training = total([network.training, recipe.extra_bytes(material, config)]);
         let warm_start = recipe.wants_warm_start().map_or(0, |_| snapshot_bytes(material, config));
-        total([starting.max(training), warm_start])
+        total([starting.max(training), warm_start, kept])
     }
 
     /// What is kept of the best training while the next one runs: a snapshot, and twice a report of the edges.

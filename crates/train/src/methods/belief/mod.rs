@@ -74,6 +74,9 @@ const FRESH: f64 = 0.5;
 /// How often the compatibility is estimated, the first time with what the features say.
 const ESTIMATES: u32 = 5;
 
+/// Numbers of each edge while edges are reported: its ratio, and the report of three.
+const REPORTED: usize = 4;
+
 /// The least logarithm of a probability that is kept.
 const FLOOR: f32 = -69.0;
 
@@ -145,7 +148,8 @@ impl Recipe for Belief {
         }
     }
 
-    /// Unaries, sums, and two messages per edge; the graph with both directions where that is another one.
+    /// Unaries, sums, and two messages per edge; a ratio and a report of each edge at the end; the graph with both directions
+    /// where that is another one.
     fn extra_bytes(&self, material: &Material, _config: &RunConfig) -> u64 {
         let graph = material.graph();
         let (nodes, classes) = (graph.nodes(), material.labels().width());
@@ -155,7 +159,9 @@ impl Recipe for Belief {
             let edges = 2 * graph.edges();
             (edges, bytes::graph(nodes, edges, true))
         };
-        total([own, array::<f32>(&[2, nodes, classes]), array::<f32>(&[2, edges, classes])])
+        let messages = array::<f32>(&[2, edges, classes]);
+        let report = array::<f32>(&[REPORTED, graph.edges()]);
+        total([own, array::<f32>(&[2, nodes, classes]), messages, report])
     }
 
     fn start(&self, start: &Start<'_>) -> Result<Box<dyn Learner>, TrainError> {
