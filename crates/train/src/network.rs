@@ -10,7 +10,7 @@ use edgepace_nn::{Adam, AdamConfig, Backbone, Extent, Layers, Logits, Metric, Mo
 use crate::config::RunConfig;
 use crate::error::{TrainError, check_finite};
 use crate::features_from::FeaturesFrom;
-use crate::ground::{DecayOn, EpochRule};
+use crate::ground::{DecayOn, EpochRule, WINDOW};
 use crate::learner::{Epoch, Evaluated, Learner, Start, StructureChange};
 use crate::material::Material;
 use crate::prepare::Preparation;
@@ -77,7 +77,13 @@ impl NetworkBytes {
         Self {
             features,
             made: total([beside, footprint.made()]).max(making),
-            training: total([beside, footprint.model(), snapshot_bytes(material, config)]),
+            training: total([
+                beside,
+                footprint.model(),
+                snapshot_bytes(material, config),
+                dropping_bytes(material, config),
+                window_bytes(material, config),
+            ]),
         }
     }
 }
@@ -100,7 +106,43 @@ fn prepared_bytes(material: &Material, config: &RunConfig) -> u64 {
 /// The bytes of the parameters and logits that a snapshot keeps.
 pub(crate) fn snapshot_bytes(material: &Material, config: &RunConfig) -> u64 {
     let footprint = material.footprint(config);
-    total([footprint.parameters(), footprint.logits()])
+    let epochs = if has_window(config) { WINDOW.min(config.epochs as usize) } else { 1 };
+    total([footprint.parameters().saturating_mul(epochs as u64), footprint.logits()])
+}
+
+fn has_window(config: &RunConfig) -> bool {
+    config.epoch_rule == Some(EpochRule::Window)
+}
+
+/// Where edges are dropped: what is left of a structure, with what it keeps of propagated features, and a weight per edge.
+fn dropping_bytes(material: &Material, config: &RunConfig) -> u64 {
+    if config.drop_edge.is_none_or(|rate| rate == 0.0) {
+        return 0;
+    }
+    let (footprint, edges) = (material.footprint(config), material.graph().edges());
+    total([
+        footprint.structure(edges, footprint.extent().symmetric),
+        footprint.propagated_inputs(),
+        array::<f32>(&[edges]),
+    ])
+}
+
+/// Where a window counts: the parameters of its epochs, what they say of the validation nodes with its mean, and in the end
+/// a structure to answer on.
+fn window_bytes(material: &Material, config: &RunConfig) -> u64 {
+    if !has_window(config) {
+        return 0;
+    }
+    let (footprint, edges) = (material.footprint(config), material.graph().edges());
+    let epochs = WINDOW.min(config.epochs as usize);
+    let width = material.labels().width();
+    total([
+        footprint.parameters().saturating_mul(epochs as u64),
+        array::<f32>(&[epochs, material.split().validation().len(), width]),
+        footprint.logits(),
+        footprint.structure(edges, footprint.extent().symmetric),
+        footprint.propagated_inputs(),
+    ])
 }
 
 impl Network {

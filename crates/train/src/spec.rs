@@ -338,10 +338,17 @@ impl RunSpec {
                 candidates.iter().map(needed).max().unwrap_or(0)
             }
             Course::Pool { experts, .. } => {
-                let needed = |(_, spec): &(_, RunSpec)| spec.needed_bytes(material);
-                let most = experts.iter().map(needed).max().unwrap_or(0);
-                let kept = experts.iter().map(|(_, spec)| snapshot_bytes(material, spec.config()));
-                total([most, total(kept), self.kept_bytes(material)])
+                // Each with what is kept of those before it; networks that others start from are kept twice.
+                let (mut kept, mut most) = (0, 0);
+                for (_, spec) in experts {
+                    most = total([kept, spec.needed_bytes(material)]).max(most);
+                    let snapshot = snapshot_bytes(material, spec.config());
+                    let starts = spec.config().backbone == Backbone::Mlp && spec.config().method == "mlp";
+                    let edges = if spec.config().method == "rcl" { KEPT_PER_EDGE } else { 0 };
+                    let edges = array::<f32>(&[edges, material.graph().edges()]);
+                    kept = total([kept, snapshot, if starts { snapshot } else { 0 }, edges]);
+                }
+                most
             }
             Course::Search => {
                 let recipe =
