@@ -19,7 +19,7 @@ use crate::error::LabError;
 use crate::plan::{DataSource, Plan};
 use crate::statistics::{mean, standard_deviation};
 
-/// Sweeps until messages hardly move: twice as many change no prediction of the paper's nine graphs.
+/// Sweeps until messages hardly move: on the graph of homophily 0.3, 30, 100 and 200 sweeps give the same predictions.
 const SWEEPS: usize = 100;
 
 /// How much of a message is new in each sweep.
