@@ -39,6 +39,7 @@ mod checkpoint;
 mod choose;
 mod compare;
 mod config;
+mod dropping;
 mod edge_table;
 mod error;
 mod event;

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use edgepace_graph::bytes::{array, total};
-use edgepace_graph::random::{Purpose, Stream};
 use edgepace_graph::{Features, Graph, Labels, WeightedGraph};
-use edgepace_nn::{Adam, AdamConfig, Backbone, Extent, Layers, Logits, Metric, Model, StructureId, Task};
+use edgepace_nn::{Adam, AdamConfig, Extent, Layers, Logits, Metric, Model, StructureId, Task};
 
 use crate::config::RunConfig;
+use crate::dropping::Dropping;
 use crate::error::{TrainError, check_finite};
 use crate::features_from::FeaturesFrom;
 use crate::ground::{DecayOn, EpochRule, WINDOW};
@@ -182,7 +182,7 @@ impl Network {
             epochs: config.epochs,
             adam,
             dropping,
-            window: config.epoch_rule == Some(EpochRule::Window),
+            window: has_window(config),
         })
     }
 
@@ -205,7 +205,7 @@ impl Network {
         epoch: u32,
     ) -> Result<StructureId, TrainError> {
         match &mut self.dropping {
-            Some(dropping) if dropping.of == structure => dropping.draw(&mut self.model, epoch),
+            Some(dropping) if dropping.is_of(structure) => dropping.draw(&mut self.model, epoch),
             _ => Ok(structure),
         }
     }
@@ -221,11 +221,12 @@ impl Network {
         graph: Arc<Graph>,
         weights: &[f32],
     ) -> Result<(), TrainError> {
-        let Some(dropping) = &mut self.dropping else { return Ok(()) };
-        dropping.of = structure;
-        dropping.weights.resize(graph.edges(), 1.0);
-        let weighted = WeightedGraph::new(graph, weights)?;
-        Ok(self.model.on(dropping.left).set_graph(weighted)?)
+        match &mut self.dropping {
+            Some(dropping) => {
+                dropping.change(&mut self.model, structure, WeightedGraph::new(graph, weights)?)
+            }
+            None => Ok(()),
+        }
     }
 
     /// One optimiser step along the model's latest gradient.
@@ -265,66 +266,6 @@ impl Network {
         let count = self.model.parameter_count();
         self.model.set_parameter_values(state.floats("parameters", count)?)?;
         restore_adam(&mut self.optimiser, &state.part("optimiser"))
-    }
-}
-
-/// Edges that are left out of each training step (`DropEdge`, Rong et al., 2020), others each time: the undirected edge of
-/// nodes i and j is left out of epoch t when u(seed, t, i, j) < rate, where u is uniform in [0, 1) and a pure function of
-/// its arguments. What remains is normalised anew. Where a backbone sums over neighbours without normalising, what stays
-/// weighs 1 / (1 − rate), so that sums are what they are in evaluation on average.
-struct Dropping {
-    rate: f64,
-    seed: u64,
-    /// What an edge that stays weighs, for each that it weighs otherwise.
-    kept: f32,
-    /// The structure that edges are dropped from.
-    of: StructureId,
-    /// What is left of it.
-    left: StructureId,
-    weights: Vec<f32>,
-}
-
-impl Dropping {
-    fn new(
-        rate: f64,
-        start: &Start<'_>,
-        graph: &WeightedGraph,
-        model: &mut Model<f32>,
-    ) -> Result<Self, TrainError> {
-        let sums = start.config.backbone == Backbone::Gin;
-        Ok(Self {
-            rate,
-            seed: start.seed,
-            kept: if sums { (1.0 / (1.0 - rate)) as f32 } else { 1.0 },
-            of: StructureId::FIRST,
-            left: model.add_structure(graph.clone())?,
-            weights: vec![1.0; graph.graph().edges()],
-        })
-    }
-
-    fn draw(&mut self, model: &mut Model<f32>, epoch: u32) -> Result<StructureId, TrainError> {
-        let model = model.on(self.left);
-        let (graph, threads) = (Arc::clone(model.graph()), model.threads().clone());
-        let stream = Stream::new(self.seed, Purpose::DroppedEdges, epoch);
-        let (rate, kept) = (self.rate, self.kept);
-        let offsets = graph.offsets();
-        threads.nodes(
-            offsets,
-            |node| offsets[node],
-            &mut self.weights,
-            |nodes, weights| {
-                let start = offsets[nodes.start];
-                for node in nodes {
-                    for edge in graph.in_edges(node) {
-                        let [source, target] = [u64::from(graph.sources()[edge]), node as u64];
-                        let dropped = stream.uniform(source.min(target) << 32 | source.max(target)) < rate;
-                        weights[edge - start] = if dropped { 0.0 } else { kept };
-                    }
-                }
-            },
-        );
-        model.set_edge_weights(&self.weights)?;
-        Ok(self.left)
     }
 }
 

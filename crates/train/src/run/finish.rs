@@ -223,6 +223,10 @@ impl Run {
 
     /// What there is to say of how the method let edges in.
     fn warnings_of(&self, best: &Trained) -> Vec<Warning> {
+        if matches!(self.spec.course(), Course::Pool { pick: false, .. }) {
+            // One expert's edges are not all that a pool has learned from.
+            return Vec::new();
+        }
         let history = &best.edges_history;
         let never = self.material.graph().edges() > 0
             && history.first().is_some_and(|&(epoch, _)| epoch == 0)

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// From what knows nothing to what knows all.
-const LINE: [&str; 42] = [
+const LINE: [&str; 43] = [
     "error",
     "event",
     "warning",
@@ -28,6 +28,7 @@ const LINE: [&str; 42] = [
     "pool",
     "learner",
     "window",
+    "dropping",
     "network",
     "methods",
     "registry",

@@ -83,5 +83,17 @@ fn a_saved_pool_answers_for_its_nodes() {
     let path = folder.path().join("model");
     let auto = trained(&set, &config(&[("method", "auto")]), 1);
     auto.write_model(&path, &set.0, None).unwrap();
-    assert!(SavedModel::open(&path).unwrap().logits(&set.0).unwrap() == auto.snapshot.logits);
+    let saved = SavedModel::open(&path).unwrap();
+    assert!(saved.logits(&set.0).unwrap() == auto.snapshot.logits);
+    let error = saved.check_new(&set.0).unwrap_err().to_string();
+    assert!(error.contains("train with `pick=true`"), "{error}");
+}
+
+#[test]
+fn a_pool_is_not_said_to_have_learned_without_edges_where_one_expert_has() {
+    // Too few epochs for the curriculum to let any edge in.
+    let auto = trained(&set(), &config(&[("method", "auto"), ("epochs", "5")]), 1).record.result;
+    let rcl = trained(&set(), &config(&[("method", "rcl"), ("epochs", "5")]), 1).record.result;
+    let said = |result: &edgepace_train::RunResult| format!("{:?}", result.warnings).contains("NoEdgeEverIn");
+    assert!(said(&rcl) && !said(&auto));
 }
