@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use edgepace_curriculum::{Curriculum, CurriculumConfig, Feedback, ResidualTerm};
+use edgepace_curriculum::{Curriculum, CurriculumConfig, Feedback, Pairs, ResidualTerm};
 use edgepace_graph::random::{Purpose, Stream};
 use edgepace_graph::{DenseFeatures, Features, Graph, Threads};
 
@@ -60,8 +60,12 @@ fn main() -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
     println!("{NODES} nodes, {} edges, largest degree {largest}, {} threads", graph.edges(), threads.count());
     let train: Vec<u32> = (0..NODES as u32).step_by(2).collect();
     let losses: Vec<f32> = train.iter().map(|&node| (node % 97) as f32 / 40.0).collect();
-    let feedback =
-        Feedback::new().embeddings(&embeddings, HIDDEN).logits(&logits, CLASSES).losses(&train, &losses);
+    let trust = vec![0.5; Pairs::new(&graph).len()];
+    let feedback = Feedback::new()
+        .embeddings(&embeddings, HIDDEN)
+        .logits(&logits, CLASSES)
+        .losses(&train, &losses)
+        .trust(&trust);
 
     threads.run(|| {
         let only = std::env::args().nth(3);

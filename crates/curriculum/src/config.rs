@@ -17,6 +17,8 @@ pub enum Kernel {
     Posterior,
     /// The rank of the edge by a model of edges against non-edges; see [`EvidenceFit`](crate::EvidenceFit).
     Evidence,
+    /// What the loop says of each edge, as the probability that it is genuine ([`Feedback::trust`](crate::Feedback::trust)).
+    Trust,
 }
 
 impl Kernel {
@@ -27,6 +29,7 @@ impl Kernel {
             Kernel::Cosine => "cosine",
             Kernel::Posterior => "posterior",
             Kernel::Evidence => "evidence",
+            Kernel::Trust => "trust",
         }
     }
 }
@@ -153,6 +156,8 @@ pub struct CurriculumConfig {
     pub smooth: bool,
     /// ρ: whether edges weigh less at training nodes with a large loss.
     pub confidence: Confidence,
+    /// The power of κ that an edge weighs by, at least 0; unset: not by κ.
+    pub sharpness: Option<f64>,
     /// Epochs from one update to the next, at least 1.
     pub period: usize,
     /// Whether the gradient of the residuals joins the loss.
@@ -176,7 +181,7 @@ impl Default for CurriculumConfig {
 
 impl CurriculumConfig {
     /// The presets by name.
-    pub const PRESETS: [&'static str; 5] = ["paper", "official", "cosine", "posterior", "edgepace"];
+    pub const PRESETS: [&'static str; 6] = ["paper", "official", "cosine", "posterior", "edgepace", "trust"];
 
     /// The best that we know: evidence kernel with a moving average, quantile pace, full after two thirds.
     pub fn edgepace() -> Self {
@@ -197,6 +202,7 @@ impl CurriculumConfig {
             official_base: 1.0,
             smooth: true,
             confidence: Confidence::Always,
+            sharpness: None,
             period: 20,
             residual_term: ResidualTerm::Off,
             source: EmbeddingSource::Pretrained,
@@ -209,6 +215,21 @@ impl CurriculumConfig {
     /// [`CurriculumConfig::edgepace`] with the posterior kernel.
     pub fn posterior() -> Self {
         Self { kernel: Kernel::Posterior, ..Self::edgepace() }
+    }
+
+    /// By the probability that an edge is genuine: those that surely are come in at once, doubtful ones late, and each weighs by
+    /// it.
+    pub fn trust() -> Self {
+        Self {
+            kernel: Kernel::Trust,
+            average: 0.0,
+            pace: Pace::Lambda,
+            confidence: Confidence::Off,
+            sharpness: Some(1.0),
+            source: EmbeddingSource::Current,
+            evaluation: EvaluationGraph::Weighted,
+            ..Self::edgepace()
+        }
     }
 
     /// Cosine of the pretrained embeddings at the pace of the authors' code, with the exact mask: edges come in by how alike
@@ -265,8 +286,9 @@ impl CurriculumConfig {
             "cosine" => Ok(Self::cosine()),
             "posterior" => Ok(Self::posterior()),
             "edgepace" => Ok(Self::edgepace()),
+            "trust" => Ok(Self::trust()),
             _ => {
-                let expected = "paper, official, cosine, posterior or edgepace";
+                let expected = "paper, official, cosine, posterior, edgepace or trust";
                 Err(Refusal::new("preset", format_args!("`{name}`"), expected).into())
             }
         }
@@ -283,6 +305,11 @@ impl CurriculumConfig {
         Err(Refusal::new("knob", knob, "at least 1 (the paper: 1 to 5)").into())
     }
 
+    /// Whether it is to be told how far to trust each edge.
+    pub fn reads_trust(&self) -> bool {
+        self.kernel == Kernel::Trust && self.order == Order::Learned
+    }
+
     /// Refuses settings out of their range or in contradiction.
     ///
     /// # Errors
@@ -295,6 +322,12 @@ impl CurriculumConfig {
             ("average", self.average, (0.0..1.0).contains(&self.average), "in [0, 1)"),
             ("evidence_ridge", self.evidence_ridge, above_0(self.evidence_ridge), positive),
             ("beta", self.beta, above_0(self.beta), positive),
+            (
+                "sharpness",
+                self.sharpness.unwrap_or(0.0),
+                at_least_0(self.sharpness.unwrap_or(0.0)),
+                not_negative,
+            ),
             ("gamma", self.gamma, at_least_0(self.gamma), not_negative),
             ("full_at", self.full_at, self.full_at > 0.0 && self.full_at <= 1.0, "in (0, 1]"),
             ("start_share", self.start_share, (0.0..=1.0).contains(&self.start_share), "in [0, 1]"),
@@ -331,8 +364,10 @@ impl CurriculumConfig {
             return refuse("mask", "adam", expected);
         }
         if self.residual_term != ResidualTerm::Off {
-            if self.kernel == Kernel::Evidence || self.order == Order::Random {
-                let expected = "off: a rank has no gradient (kernel evidence, order random)";
+            let has_none = matches!(self.kernel, Kernel::Evidence | Kernel::Trust);
+            if has_none || self.order == Order::Random {
+                let expected =
+                    "off: there is no gradient by embeddings (kernels evidence and trust, order random)";
                 return refuse("residual_term", "on", expected);
             }
             if self.source == EmbeddingSource::Pretrained {

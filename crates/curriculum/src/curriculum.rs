@@ -242,11 +242,12 @@ impl Curriculum {
     fn reweigh(&mut self) {
         let updates = self.updates.len().max(1) as f64;
         let (smooth, times, rho, ends) = (self.config.smooth, &self.times_in, &self.rho, self.pairs.ends());
-        let selected = &self.selected;
+        let (selected, gaps, sharpness) = (&self.selected, &self.gaps, self.config.sharpness);
         each(&self.threads, &mut self.pair_weights, |pair, _| {
             let psi =
                 if smooth { f64::from(times[pair]) / updates } else { f64::from(u8::from(selected[pair])) };
-            weights::weight(psi, rho, ends[pair])
+            let by_expectation = weights::sharpened(1.0 - f64::from(gaps[pair]), sharpness);
+            weights::weight(psi * by_expectation, rho, ends[pair])
         });
         let (pair_of, pair_weights) = (self.pairs.pair_of(), &self.pair_weights);
         each(&self.threads, &mut self.evaluation_weights, |edge, _| pair_weights[pair_of[edge] as usize]);

@@ -88,13 +88,15 @@ impl<'a> Outputs<'a> {
 /// What the curriculum learns from: what a model made of the nodes, in evaluation mode.
 ///
 /// Only what the kernel reads has to be there, and only that is read: embeddings for `inner` and `cosine`, outputs for
-/// `posterior` and `evidence`, nothing for the random order.
+/// `posterior` and `evidence`, trust for `trust`, nothing for the random order.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Feedback<'a> {
     /// The embeddings z.
     pub embeddings: Option<Rows<'a>>,
     /// Logits or probabilities.
     pub outputs: Option<Outputs<'a>>,
+    /// The probability that each pair is genuine.
+    pub trust: Option<&'a [f32]>,
     /// Training nodes and the loss of each. Without it the confidence ρ stays what it was: 1 before the first losses.
     pub losses: Option<(&'a [u32], &'a [f32])>,
 }
@@ -127,6 +129,12 @@ impl<'a> Feedback<'a> {
     #[must_use]
     pub fn label_logits(self, values: &'a [f32], labels: usize) -> Self {
         Self { outputs: Some(Outputs::LabelLogits(Rows::new(values, labels))), ..self }
+    }
+
+    /// With the probability that each pair is genuine, in the order of [`Pairs`](crate::Pairs); see [`trust`](crate::trust()).
+    #[must_use]
+    pub fn trust(self, genuine: &'a [f32]) -> Self {
+        Self { trust: Some(genuine), ..self }
     }
 
     /// With the loss of each training node.

@@ -22,7 +22,7 @@ impl Curriculum {
         let posterior = array::<f32>(&[nodes, width]);
         let kernel = match (config.order, config.kernel) {
             (Order::Random, _) => array::<f32>(&[pairs]),
-            (Order::Learned, Kernel::Inner) => 0,
+            (Order::Learned, Kernel::Inner | Kernel::Trust) => 0,
             (Order::Learned, Kernel::Cosine) => array::<f64>(&[nodes]),
             (Order::Learned, Kernel::Posterior) => posterior,
             (Order::Learned, Kernel::Evidence) => {

@@ -69,6 +69,7 @@ pub use config::{
 };
 pub use curriculum::Curriculum;
 pub use error::CurriculumError;
+pub use evidence::trust::{Trust, trust};
 pub use evidence::{Overlap, feature_similarity, neighbourhood_overlap};
 pub use feedback::{Feedback, Outputs, Rows};
 pub use history::{History, NEVER, UpdateRecord};

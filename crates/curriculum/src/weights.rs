@@ -1,4 +1,4 @@
-//! The weights π_e = ψ_e ρ_i ρ_j.
+//! The weights π_e = ψ_e ρ_i ρ_j, times κ_e to the power of the sharpness.
 //!
 //! ψ_e = t(e) / t: how often edge e was selected, of the updates so far. ρ_i = e^(−loss_i) / max over training nodes, for
 //! training nodes; 1 elsewhere, because no other label is known.
@@ -36,6 +36,16 @@ pub(crate) fn confidence(train: &[u32], losses: &[f32], rho: &mut [f32]) {
     let least = losses.iter().fold(f64::INFINITY, |least, &loss| least.min(f64::from(loss)));
     for (&node, &loss) in train.iter().zip(losses) {
         rho[node as usize] = exp(least - f64::from(loss)) as f32;
+    }
+}
+
+/// κ to the power of the sharpness; 1 where that is unset.
+#[inline(always)]
+pub(crate) fn sharpened(kappa: f64, sharpness: Option<f64>) -> f64 {
+    match sharpness {
+        None => 1.0,
+        Some(1.0) => kappa,
+        Some(sharpness) => libm::pow(kappa, sharpness),
     }
 }
 

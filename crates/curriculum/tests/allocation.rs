@@ -33,8 +33,12 @@ fn allocations(threads: &Threads, config: &CurriculumConfig) -> Vec<usize> {
     let mut counts = Vec::with_capacity(EPOCHS);
     for epoch in 0..EPOCHS {
         let values = values(epoch);
-        let feedback =
-            Feedback::new().embeddings(&values, WIDTH).logits(&values, WIDTH).losses(&train, &losses);
+        let trust = vec![0.25 + 0.5 / (epoch + 1) as f32; curriculum.pairs().len()];
+        let feedback = Feedback::new()
+            .embeddings(&values, WIDTH)
+            .logits(&values, WIDTH)
+            .losses(&train, &losses)
+            .trust(&trust);
         let before = counting::allocations();
         curriculum.update(epoch, &feedback).unwrap();
         if config.residual_term != ResidualTerm::Off {

@@ -28,8 +28,9 @@ pub struct RunConfig {
     pub epochs: u32,
     /// Step size of Adam, above 0.
     pub lr: f64,
-    /// What settings stand on that are left open: `paper` or `strong`.
-    pub ground: Ground,
+    /// What settings stand on that are left open: `paper` or `strong`. Unset: `strong` for the methods `auto` and `belief`, `paper`
+    /// for those that the paper's tables compare.
+    pub ground: Option<Ground>,
     /// The gradient of decay/2 · ‖θ‖² joins the loss's; at least 0. Unset: as the ground says.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub weight_decay: Option<f64>,
@@ -91,15 +92,16 @@ pub const RUN_SETTINGS: &[Setting] = &[
     Setting::fixed("lr", "step size of Adam, above 0"),
     Setting::fixed(
         "ground",
-        "how a network is regularised where that is left open: paper (as in the paper's experiments) or strong",
+        "how a network is regularised where that is left open: paper (as in the paper's experiments) or strong; unset: strong for \
+         the methods auto and belief, paper for the others",
     ),
     Setting::fixed(
         "weight_decay",
-        "weight of the squared parameters in the loss, at least 0; unset: 0 on the paper's ground, 0.0005 on the strong one",
+        "weight of the squared parameters in the loss, at least 0; unset: 0 on the paper's ground; on the strong one 0.002 for words, else 0.0005",
     ),
     Setting::fixed(
         "decay_on",
-        "the parameters that decay: all, or those of the first layer; unset: all on the paper's ground, first on the strong one",
+        "the parameters that decay: all, or those of the first layer; unset: all, but for features other than words on the strong ground",
     ),
     Setting::fixed("hidden", "units of the hidden layer and of the embedding, from 1 to 1048576"),
     Setting::fixed("dropout", "share of hidden units dropped in training, in [0, 1)"),
@@ -165,7 +167,7 @@ impl Default for RunConfig {
             preset: None,
             epochs: 150,
             lr: AdamConfig::default().rate,
-            ground: Ground::default(),
+            ground: None,
             weight_decay: None,
             decay_on: None,
             hidden: model.hidden,
@@ -271,10 +273,19 @@ impl RunConfig {
         Ok(())
     }
 
+    /// The ground that is set, or that of the method.
+    pub(crate) fn stands_on(&self) -> Ground {
+        self.ground.unwrap_or(match &self.method[..] {
+            "auto" | "belief" => Ground::Strong,
+            _ => Ground::Paper,
+        })
+    }
+
     /// The same with what the ground says of settings that are left open.
     pub(crate) fn grounded(&self, situation: Situation) -> Self {
-        let ground = self.ground.settings(situation);
+        let ground = self.stands_on().settings(situation);
         Self {
+            ground: Some(self.stands_on()),
             weight_decay: self.weight_decay.or(Some(ground.weight_decay)),
             decay_on: self.decay_on.or(Some(ground.decay_on)),
             input_dropout: self.input_dropout.or(Some(ground.input_dropout)),

@@ -72,6 +72,11 @@ pub trait Recipe: fmt::Debug + Send + Sync {
         None
     }
 
+    /// The network that it is compared with where the better of both is kept, if that is not the one that is to be had first.
+    fn compared_with(&self) -> Option<WarmStart> {
+        None
+    }
+
     /// How many epochs it takes, where that is its own matter: then the last one counts, whatever validation says. None: as
     /// many as the run says, patience allowing, and the best on validation counts.
     fn epochs(&self) -> Option<u32> {

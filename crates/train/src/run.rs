@@ -13,7 +13,7 @@ use crate::config::RunConfig;
 use crate::error::TrainError;
 use crate::event::{Event, Listener, Phase};
 use crate::fit::{Terms, Training};
-use crate::learner::{Recipe, Start, WarmStart};
+use crate::learner::{Recipe, Start};
 use crate::material::Material;
 use crate::record::RunRecord;
 use crate::scoring::comparable;
@@ -46,9 +46,9 @@ pub struct Run {
     best: Option<Trained>,
     /// Every expert that is trained, where they answer together.
     experts: Vec<Trained>,
-    /// The latest warm start with its id: the next training may need it too, and it may turn out to be the best.
-    warm_start: Option<(String, Arc<Trained>)>,
-    /// That of the best so far.
+    /// The latest warm starts with their ids: the next training may need them too, and the first may turn out to be the best.
+    warm_starts: Vec<(String, Arc<Trained>)>,
+    /// What the best so far is compared with: the first of its own.
     best_warm_start: Option<(String, Arc<Trained>)>,
     /// The edge report of the best that has one, with its validation score.
     report: Option<(Option<f64>, EdgeReport)>,
@@ -90,7 +90,7 @@ impl Run {
             training: None,
             best: None,
             experts: Vec::new(),
-            warm_start: None,
+            warm_starts: Vec::new(),
             best_warm_start: None,
             report: None,
             events: Vec::new(),
@@ -116,7 +116,7 @@ impl Run {
         let known = member.into_iter().chain(self.chooser.waiting());
         let of_known: u64 = known.map(|spec| u64::from(epochs_of(spec))).sum();
         let first = self.chooser.waiting().next().filter(|_| begun == 0);
-        let begins = u64::from(first.and_then(kind_of_warm_start).is_some());
+        let begins = first.map_or(0, |first| first.kinds_of_warm_starts().count() as u64);
         (self.epochs_done, of_training + of_known + self.chooser.epochs_unknown() + epochs * begins)
     }
 
@@ -164,21 +164,26 @@ impl Run {
     }
 
     fn begin(&mut self, member: &Member) -> Result<Training, TrainError> {
-        let Course::One(recipe) = member.spec.course() else {
+        if !matches!(member.spec.course(), Course::One(_)) {
             let expected = "one that has nothing left to choose";
             return Err(TrainError::refused("candidate", &member.label[..], expected));
-        };
-        let Some(kind) = recipe.wants_warm_start() else {
-            return self.training_of(&member.spec, Phase::Training, None);
-        };
-        let first = member.spec.warm_start(kind)?;
-        match self.shelf.get(first.id()) {
-            Some(plain) => {
-                self.warm_start = Some((first.id().to_owned(), Arc::clone(&plain)));
-                self.training_of(&member.spec, Phase::Training, Some(&plain.snapshot))
-            }
-            None => self.training_of(&first, Phase::WarmStart, None),
         }
+        let firsts = member.spec.warm_starts()?;
+        let there = self.on_shelf(&firsts);
+        let missing = firsts.get(there.len());
+        if !there.is_empty() {
+            self.warm_starts = there;
+        }
+        if let Some(missing) = missing {
+            return self.training_of(missing, Phase::WarmStart, None);
+        }
+        let from = self.warm_starts.last().filter(|_| !firsts.is_empty());
+        self.training_of(&member.spec, Phase::Training, from.map(|(_, trained)| &trained.snapshot))
+    }
+
+    /// Those of these trainings that are on the shelf, up to the first that is not.
+    fn on_shelf(&self, specs: &[RunSpec]) -> Vec<(String, Arc<Trained>)> {
+        specs.iter().map_while(|spec| Some((spec.id().to_owned(), self.shelf.get(spec.id())?))).collect()
     }
 
     fn training_of(
@@ -213,10 +218,14 @@ impl Run {
         };
         let phase = training.phase();
         let Some(fitted) = training.fitted()? else { return Ok(()) };
-        if let (Phase::WarmStart, Some(kind)) = (phase, kind_of_warm_start(&member.spec)) {
+        if phase == Phase::WarmStart {
             self.warm_start_seconds += fitted.seconds;
-            let first = member.spec.warm_start(kind)?;
-            self.put_on_shelf(first.id(), Trained::new(kind.method().to_owned(), &first, fitted));
+            let firsts = member.spec.warm_starts()?;
+            if let Some(first) = firsts.get(self.on_shelf(&firsts).len()) {
+                let label = first.config().method.clone();
+                self.shelf.put(first.id(), Arc::new(Trained::new(label, first, fitted)));
+            }
+            self.warm_starts = self.on_shelf(&firsts);
             self.member = Some(member);
             return Ok(());
         }
@@ -242,7 +251,7 @@ impl Run {
             self.experts.push(kept);
         } else if is_best {
             self.best = Some(kept);
-            self.best_warm_start.clone_from(&self.warm_start);
+            self.best_warm_start = self.warm_starts.first().cloned();
         }
         Ok(())
     }
@@ -258,7 +267,7 @@ impl Run {
     fn put_on_shelf(&mut self, id: &str, plain: Trained) {
         let plain = Arc::new(plain);
         self.shelf.put(id, Arc::clone(&plain));
-        self.warm_start = Some((id.to_owned(), plain));
+        self.warm_starts = vec![(id.to_owned(), plain)];
     }
 
     /// All that is needed to go on from here later, to the same bits.
@@ -277,9 +286,13 @@ impl Run {
         if let Some(training) = &self.training {
             state.put_part("training", training.save()?);
         }
-        let (latest, of_best) = (self.warm_start.as_ref(), self.best_warm_start.as_ref());
+        let (latest, of_best) = (self.warm_starts.first(), self.best_warm_start.as_ref());
         if let Some((id, _)) = latest {
             state.put_value("warm_start_id", id)?;
+        }
+        if let Some((id, second)) = self.warm_starts.get(1) {
+            state.put_value("second_warm_start_id", id)?;
+            state.put_part("second_warm_start", second.save()?);
         }
         state.put_value("best_warm_start_id", &of_best.map(|(id, _)| id))?;
         // Mostly the two are one.
@@ -354,11 +367,16 @@ impl Run {
         if let Some(plain) = kept("warm_start")? {
             self.put_on_shelf(&state.value::<String>("warm_start_id")?, plain);
         }
+        if let Some(second) = kept("second_warm_start")? {
+            let (id, second) = (state.value::<String>("second_warm_start_id")?, Arc::new(second));
+            self.shelf.put(&id, Arc::clone(&second));
+            self.warm_starts.push((id, second));
+        }
         // Checkpoints of earlier versions do not name it: they have one warm start at most.
-        let latest = || self.warm_start.as_ref().map(|(id, _)| id.clone());
+        let latest = || self.warm_starts.first().map(|(id, _)| id.clone());
         let of_best = state.value::<Option<String>>("best_warm_start_id").unwrap_or_else(|_| latest());
         if let Some(id) = of_best {
-            self.best_warm_start.clone_from(&self.warm_start);
+            self.best_warm_start = self.warm_starts.first().cloned();
             if let Some(plain) = kept("best_warm_start")? {
                 let plain = Arc::new(plain);
                 self.shelf.put(&id, Arc::clone(&plain));
@@ -392,11 +410,6 @@ fn recipe_of(spec: &RunSpec) -> Option<&dyn Recipe> {
         Course::One(recipe) => Some(&**recipe),
         _ => None,
     }
-}
-
-/// What is to be trained before a training, if something is.
-fn kind_of_warm_start(spec: &RunSpec) -> Option<WarmStart> {
-    recipe_of(spec)?.wants_warm_start()
 }
 
 /// The most epochs that a training takes.

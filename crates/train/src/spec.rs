@@ -17,6 +17,7 @@ use crate::ground::Situation;
 use crate::learner::{Recipe, WarmStart};
 use crate::material::Material;
 use crate::memory::available_bytes;
+use crate::methods::rcl;
 use crate::methods::vanilla::Vanilla;
 use crate::network::{NetworkBytes, snapshot_bytes};
 use crate::prepare::{Preparation, Profile};
@@ -140,7 +141,8 @@ impl CheckedConfig {
 
     /// The preset that runs; none for a method without presets.
     pub fn preset(&self) -> Option<&str> {
-        let default = || registry::find(&self.asked.method).ok()?.presets.first().copied();
+        let method = registry::find(&self.asked.method).ok()?;
+        let default = || (!method.presets.is_empty()).then(|| rcl::default_preset(&self.asked));
         self.asked.preset.as_deref().or_else(default)
     }
 
@@ -341,12 +343,28 @@ impl RunSpec {
                 // Each with what is kept of those before it; networks that others start from are kept twice.
                 let (mut kept, mut most) = (0, 0);
                 for (_, spec) in experts {
-                    most = total([kept, spec.needed_bytes(material)]).max(most);
-                    let snapshot = snapshot_bytes(material, spec.config());
+                    let logits = material.footprint(spec.config()).logits();
+                    let (needed, snapshot) = match &spec.course {
+                        // Its network is one of the experts before it.
+                        Course::One(recipe) if !recipe.is_network() => {
+                            let features = NetworkBytes::of(material, spec.config()).features;
+                            let own = recipe.extra_bytes(material, spec.config());
+                            (total([features, own, logits.saturating_mul(2)]), logits)
+                        }
+                        _ => {
+                            // What it starts from is an expert too, and is kept already.
+                            let needed =
+                                spec.needed_bytes(material).saturating_sub(spec.warm_start_bytes(material));
+                            (needed, snapshot_bytes(material, spec.config()))
+                        }
+                    };
+                    most = total([kept, needed]).max(most);
+                    // What others start from is kept twice, but for the earlier epochs of a window.
                     let starts = spec.config().backbone == Backbone::Mlp && spec.config().method == "mlp";
+                    let again = total([material.footprint(spec.config()).parameters(), logits]);
                     let edges = if spec.config().method == "rcl" { KEPT_PER_EDGE } else { 0 };
                     let edges = array::<f32>(&[edges, material.graph().edges()]);
-                    kept = total([kept, snapshot, if starts { snapshot } else { 0 }, edges]);
+                    kept = total([kept, snapshot, if starts { again } else { 0 }, edges]);
                 }
                 most
             }
@@ -374,8 +392,12 @@ impl RunSpec {
         }
         let starting = total([network.made, recipe.starting_bytes(material, config)]);
         let training = total([network.training, recipe.extra_bytes(material, config)]);
-        let warm_start = recipe.wants_warm_start().map_or(0, |_| snapshot_bytes(material, config));
-        total([starting.max(training), warm_start, kept])
+        total([starting.max(training), self.warm_start_bytes(material), kept])
+    }
+
+    /// What is kept of the trainings that came first.
+    fn warm_start_bytes(&self, material: &Material) -> u64 {
+        total(self.kinds_of_warm_starts().map(|_| snapshot_bytes(material, &self.config)))
     }
 
     /// What is kept of the best training while the next one runs: a snapshot, and twice a report of the edges.
@@ -456,6 +478,21 @@ impl RunSpec {
     fn with_recipe(&self, mut config: RunConfig, recipe: Arc<dyn Recipe>) -> Result<Self, TrainError> {
         config.settings = recipe.settings()?;
         Self { config, course: Course::One(recipe), ..self.clone() }.identified()
+    }
+
+    /// What is trained before a training, in this order: what it may be kept in place of, and what it starts from.
+    pub(crate) fn kinds_of_warm_starts(&self) -> impl Iterator<Item = WarmStart> {
+        let recipe = match &self.course {
+            Course::One(recipe) => Some(recipe),
+            _ => None,
+        };
+        let compared = recipe.and_then(|recipe| recipe.compared_with()).filter(|_| self.keeps_best());
+        compared.into_iter().chain(recipe.and_then(|recipe| recipe.wants_warm_start()))
+    }
+
+    /// The same as specs.
+    pub(crate) fn warm_starts(&self) -> Result<Vec<Self>, TrainError> {
+        self.kinds_of_warm_starts().map(|kind| self.warm_start(kind)).collect()
     }
 
     /// Plain training with the same settings: what a warm start is the snapshot of.

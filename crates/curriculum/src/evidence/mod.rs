@@ -4,6 +4,7 @@ pub(crate) mod logistic;
 pub(crate) mod non_edges;
 pub(crate) mod overlap;
 pub(crate) mod similarity;
+pub(crate) mod trust;
 
 use edgepace_graph::{Features, Graph, Refusal, Threads, WeightedGraph};
 

@@ -11,7 +11,7 @@ pub(crate) mod posterior;
 use edgepace_graph::{Features, Refusal, Threads, WeightedGraph};
 
 use crate::config::{CurriculumConfig, Kernel, Order};
-use crate::each::each_gathered;
+use crate::each::{each, each_gathered};
 use crate::feedback::{Feedback, Outputs, Rows};
 use crate::order::random_gaps;
 use crate::pairs::Pairs;
@@ -27,6 +27,8 @@ pub(crate) enum Difficulty {
     Cosine(InverseNorms),
     Posterior(Posterior),
     Evidence(Box<Evidence>),
+    /// What is told.
+    Trust,
     /// The random order: gaps that never change.
     Random(Vec<f32>),
 }
@@ -51,6 +53,7 @@ impl Difficulty {
                 let evidence = Evidence::new(threads, graph, pairs, features, config, seed)?;
                 Difficulty::Evidence(Box::new(evidence))
             }
+            Kernel::Trust => Difficulty::Trust,
         })
     }
 
@@ -116,6 +119,17 @@ impl Difficulty {
                     out,
                 );
             }
+            Difficulty::Trust => {
+                let missing = CurriculumError::Missing { field: "trust", kernel: Kernel::Trust.name() };
+                let genuine = feedback.trust.ok_or(missing)?;
+                if genuine.len() != ends.len() {
+                    return Err(Refusal::size("trust", genuine.len(), ends.len(), "one for each pair").into());
+                }
+                if let Some(&found) = genuine.iter().find(|tau| !(0.0..=1.0).contains(*tau)) {
+                    return Err(Refusal::new("trust", found, "a number between 0 and 1").into());
+                }
+                each(threads, out, |pair, _| 1.0 - genuine[pair]);
+            }
             Difficulty::Random(gaps) => out.copy_from_slice(gaps),
         }
         Ok(())
@@ -151,6 +165,9 @@ impl Difficulty {
             Difficulty::Evidence(_) => {
                 refuse("evidence", "inner, cosine or posterior: a rank has no gradient")
             }
+            Difficulty::Trust => {
+                refuse("trust", "inner, cosine or posterior: what is told has no gradient by embeddings")
+            }
             Difficulty::Random(_) => refuse("random", "inner, cosine or posterior: a rank has no gradient"),
         }
     }
@@ -162,7 +179,7 @@ impl Difficulty {
             Difficulty::Inner => inner::add_gradient(factor, rows.row(i), rows.row(j), out),
             Difficulty::Cosine(norms) => norms.add_gradient(factor, rows, i, j, out),
             Difficulty::Posterior(posterior) => posterior.add_gradient(factor, i, j, out),
-            Difficulty::Evidence(_) | Difficulty::Random(_) => {}
+            Difficulty::Evidence(_) | Difficulty::Trust | Difficulty::Random(_) => {}
         }
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use edgepace_curriculum::{Curriculum, CurriculumConfig, CurriculumError, Feedback};
 use edgepace_graph::{DenseFeatures, Features, Graph, Threads};
 
-use crate::cases::{CLASSES, Said, WIDTH, configs, run, undirected};
+use crate::cases::{CLASSES, Said, WIDTH, configs, run, trust, undirected};
 
 #[test]
 fn graphs_without_edges_have_empty_updates() {
@@ -44,7 +44,7 @@ fn without_losses_every_node_is_trusted() {
 fn a_number_that_is_not_finite_is_refused_with_its_node_and_changes_nothing() {
     let graph = undirected(30, 80, 4);
     for config in configs() {
-        if config.order == edgepace_curriculum::Order::Random {
+        if config.order == edgepace_curriculum::Order::Random || config.reads_trust() {
             continue;
         }
         for bad in [f32::NAN, f32::INFINITY] {
@@ -57,6 +57,41 @@ fn a_number_that_is_not_finite_is_refused_with_its_node_and_changes_nothing() {
             assert!(matches!(error, CurriculumError::Value { node: 7, column: 2, .. }), "{error}");
             assert!(error.to_string().contains("node 7"), "{error}");
             assert_eq!(curriculum.save(), before);
+        }
+    }
+}
+
+#[test]
+fn trust_that_is_missing_or_no_probability_is_refused_and_changes_nothing() {
+    let graph = undirected(30, 80, 4);
+    let mut curriculum = run(&graph, &CurriculumConfig::trust(), 1);
+    let before = curriculum.save();
+    let pairs = curriculum.pairs().len();
+    let error = curriculum.update(20, &Feedback::new()).unwrap_err();
+    assert!(matches!(error, CurriculumError::Missing { field: "trust", .. }), "{error}");
+    for wrong in [vec![0.5; pairs + 1], vec![f32::NAN; pairs], vec![1.5; pairs], vec![-0.1; pairs]] {
+        let error = curriculum.update(20, &Feedback::new().trust(&wrong)).unwrap_err();
+        assert!(matches!(&error, CurriculumError::Refused(refusal) if refusal.field == "trust"), "{error}");
+    }
+    assert_eq!(curriculum.save(), before);
+}
+
+#[test]
+fn an_edge_weighs_by_how_far_it_is_trusted() {
+    let graph = undirected(30, 80, 4);
+    let weights = |sharpness: Option<f64>| {
+        let config = CurriculumConfig { sharpness, lambda_start: Some(2.0), ..CurriculumConfig::trust() };
+        let mut curriculum =
+            Curriculum::new(&Threads::one(), Arc::clone(&graph), None, &config, 100, 0).unwrap();
+        let trust = trust(curriculum.pairs().len(), 0);
+        curriculum.update(0, &Feedback::new().trust(&trust)).unwrap();
+        (curriculum.history().weights.to_vec(), trust)
+    };
+    assert!(weights(None).0.iter().all(|&weight| weight == 1.0));
+    for power in [0.5_f32, 1.0, 2.0] {
+        let (weights, trust) = weights(Some(f64::from(power)));
+        for (weight, tau) in weights.iter().zip(&trust) {
+            assert!((weight - tau.powf(power)).abs() < 1e-6, "{weight} and {tau}");
         }
     }
 }

@@ -12,7 +12,7 @@ fn presets_are_legal_and_known_by_name() {
     let error = CurriculumConfig::preset("papr").unwrap_err();
     assert_eq!(
         error.to_string(),
-        "`preset` is `papr`, expected paper, official, cosine, posterior or edgepace"
+        "`preset` is `papr`, expected paper, official, cosine, posterior, edgepace or trust"
     );
 }
 
@@ -31,6 +31,9 @@ fn presets_are_what_the_design_says() {
     let official = CurriculumConfig::official();
     assert_eq!((official.kernel, official.mask), (Kernel::Cosine, MaskForm::Adam));
     assert!(official.dropout_in_embeddings);
+    let trust = CurriculumConfig::trust();
+    assert_eq!((trust.kernel, trust.pace, trust.sharpness), (Kernel::Trust, Pace::Lambda, Some(1.0)));
+    assert_eq!((trust.evaluation, trust.average), (EvaluationGraph::Weighted, 0.0));
 }
 
 #[test]

@@ -49,6 +49,11 @@ pub fn drawings(
     Ok(figure.map(|figure| Drawing { name: reproduction.name.to_owned(), figure }).into_iter().collect())
 }
 
+/// A 95 % interval of a score in percent, as far as there are such scores.
+fn interval(mean: f64, half: f64) -> (f64, f64) {
+    ((mean - half).max(0.0), (mean + half).min(100.0))
+}
+
 /// Points of a method over its datasets, the 95 % interval of each mean, and the points of the paper.
 fn points(
     table: &ResultTable,
@@ -62,7 +67,7 @@ fn points(
         if let Some(mean) = cell.mean {
             let half = cell.half_interval.unwrap_or(0.0);
             ours.push((*x, mean));
-            band.push((mean - half, mean + half));
+            band.push(interval(mean, half));
         }
         paper.extend(cell.paper.map(|paper| (*x, paper)));
     }
@@ -160,7 +165,7 @@ fn sensitivity(table: &ResultTable) -> Option<Box<dyn Figure>> {
             .collect();
         if cells.len() > 1 {
             any = true;
-            let band = cells.iter().map(|(_, mean, half)| (mean - half, mean + half));
+            let band = cells.iter().map(|&(_, mean, half)| interval(mean, half));
             let series =
                 Series::new(dataset, Mark::LineAndPoints, cells.iter().map(|(knob, mean, _)| (*knob, *mean)));
             chart = chart.with(series.band(band).colour(Colour::Kind(kind)));

@@ -37,7 +37,8 @@ pub(crate) fn experts(config: &RunConfig) -> Result<Experts, TrainError> {
     let AutoConfig { pick } = config.settings_over(&AutoConfig::default())?;
     let expert = |label: &'static str, method: &str, backbone: Backbone| {
         let (method, settings, keep) = (method.to_owned(), Table::new(), Some(Keep::Method));
-        Candidate { label, config: RunConfig { backbone, method, keep, settings, ..config.clone() } }
+        let ground = Some(config.stands_on());
+        Candidate { label, config: RunConfig { backbone, method, ground, keep, settings, ..config.clone() } }
     };
     let believing = |label: &'static str, strength: f64| {
         let mut candidate = expert(label, "belief", Backbone::Mlp);

@@ -176,8 +176,9 @@ impl Run {
 
     /// What the method made, or its warm start; none where there is neither.
     fn choice(&mut self) -> Option<Choice> {
-        let [latest, plain] = [self.warm_start.take(), self.best_warm_start.take()]
-            .map(|warm_start| warm_start.map(|(_, plain)| plain));
+        let latest = std::mem::take(&mut self.warm_starts).into_iter().next();
+        let [latest, plain] =
+            [latest, self.best_warm_start.take()].map(|warm_start| warm_start.map(|(_, plain)| plain));
         let Some(mut best) = self.best.take() else {
             let kept = Arc::unwrap_or_clone(latest?);
             return Some(Choice {

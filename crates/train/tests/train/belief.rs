@@ -76,7 +76,7 @@ fn the_last_sweep_counts_and_their_number_is_a_setting() {
 #[test]
 fn without_strength_what_is_believed_is_what_the_edge_free_model_says() {
     let set = small();
-    let edge_free = trained(&set, &config(&[("method", "mlp")]), 1).record.result;
+    let edge_free = trained(&set, &config(&[("method", "mlp"), ("ground", "strong")]), 1).record.result;
     let silent = trained(&set, &config(&[("method", "belief"), ("strength", "0")]), 1).record.result;
     assert_eq!(silent.validation, edge_free.validation);
     assert_eq!(silent.test, edge_free.test);
@@ -88,7 +88,8 @@ fn an_edge_free_run_on_the_shelf_is_the_warm_start() {
     let (material, judge) = Material::new(&dataset, &split).unwrap();
     let (shelf, threads) = (Shelf::new(), Threads::one());
     let result = |method: &str, shelf: &_| {
-        let spec = config(&[("method", method), ("strength", "1")][..if method == "mlp" { 1 } else { 2 }])
+        let settings = [("method", method), ("ground", "strong"), ("strength", "1")];
+        let spec = config(&settings[..if method == "mlp" { 2 } else { 3 }])
             .check()
             .unwrap()
             .spec(&material, 1)

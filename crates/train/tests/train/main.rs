@@ -23,4 +23,5 @@ mod runs;
 mod search;
 mod sets;
 mod spectral;
+mod trust;
 mod weights;

@@ -32,7 +32,8 @@ fn every_expert_is_as_if_it_had_run_alone() {
     .into_iter()
     .enumerate()
     {
-        let alone = trained(&set, &config(settings), 1).record.result;
+        let settings: Vec<_> = settings.iter().copied().chain([("ground", "strong")]).collect();
+        let alone = trained(&set, &config(&settings), 1).record.result;
         let expert = &auto.record.result.pool[place];
         assert_eq!((expert.validation, expert.test), (alone.validation, alone.test), "{settings:?}");
     }
@@ -43,7 +44,7 @@ fn every_expert_is_as_if_it_had_run_alone() {
 #[test]
 fn a_pool_goes_on_in_the_middle_of_any_of_its_experts() {
     let set = circle("homophily=0.5,nodes=60,edges=300,classes=3", 1);
-    for more in [("ground", "strong"), ("pick", "true")] {
+    for more in [("ground", "strong"), ("ground", "paper"), ("pick", "true")] {
         let config = config(&[("method", "auto"), ("epochs", "3"), more]);
         let whole = trained(&set, &config, 1);
         assert!(bits(&whole) == bits(&in_pieces(&set, &config).0), "{more:?}");

@@ -19,7 +19,7 @@ mod compatibility;
 
 use std::sync::Arc;
 
-use edgepace_graph::bytes::{self, array, total};
+use edgepace_graph::bytes::{array, graph as graph_bytes, total};
 use edgepace_graph::{Classes, Graph, Labels};
 use edgepace_nn::{Beliefs, Logits, Metric, Threads, softmax};
 use serde::{Deserialize, Serialize};
@@ -138,54 +138,66 @@ impl Recipe for Belief {
     }
 
     fn check_material(&self, material: &Material) -> Result<(), TrainError> {
-        match **material.labels() {
-            Labels::Classes(_) => Ok(()),
-            Labels::Many(_) => {
-                let expected =
-                    "one class per node for method belief: train a network, as with method vanilla";
-                Err(TrainError::refused("labels", "many per node", expected))
-            }
-        }
+        check_labels(material, "method belief", "train a network, as with method vanilla")
     }
 
     /// Unaries, sums, and two messages per edge; a ratio and a report of each edge at the end; the graph with both directions
     /// where that is another one.
     fn extra_bytes(&self, material: &Material, _config: &RunConfig) -> u64 {
-        let graph = material.graph();
-        let (nodes, classes) = (graph.nodes(), material.labels().width());
-        let (edges, own) = if graph.twins().is_some() {
-            (graph.edges(), 0)
-        } else {
-            let edges = 2 * graph.edges();
-            (edges, bytes::graph(nodes, edges, true))
-        };
-        let messages = array::<f32>(&[2, edges, classes]);
-        let report = array::<f32>(&[REPORTED, graph.edges()]);
-        total([own, array::<f32>(&[2, nodes, classes]), messages, report])
+        bytes(material)
     }
 
     fn start(&self, start: &Start<'_>) -> Result<Box<dyn Learner>, TrainError> {
         let &Start { material, config, threads, .. } = start;
-        let Labels::Classes(classes) = &**material.labels() else {
-            return Err(TrainError::refused("labels", "many per node", "one class per node"));
-        };
+        let metric = config.metric.unwrap_or(Metric::Accuracy);
         let logits = &start.warm_start()?.logits;
-        let temperature = temperature(material, logits).unwrap_or(1.0);
-        let unaries = unaries((classes, material.split().train()), logits, temperature);
-        let graph = material.weighted_graph().undirected(threads)?;
-        let beliefs = Beliefs::new(&graph, classes.width(), unaries)?;
-        let first = indifferent(classes.width());
-        let compatibility = compatibility(&beliefs.expected_edges(threads, &first), classes.width());
-        Ok(Box::new(Propagation {
-            material: Arc::clone(material),
-            threads: threads.clone(),
-            metric: config.metric.unwrap_or(Metric::Accuracy),
-            strength: self.strength,
-            sweeps: self.sweeps,
-            beliefs,
-            compatibility,
-        }))
+        Ok(Box::new(Propagation::new(self, (material, metric), logits, threads)?))
     }
+}
+
+/// Refuses what `reader` cannot tell along edges, and says what to use `instead`.
+pub(crate) fn check_labels(material: &Material, reader: &str, instead: &str) -> Result<(), TrainError> {
+    match **material.labels() {
+        Labels::Classes(_) => Ok(()),
+        Labels::Many(_) => {
+            let expected = format!("one class per node for {reader}: {instead}");
+            Err(TrainError::refused("labels", "many per node", expected))
+        }
+    }
+}
+
+/// Unaries, sums, and two messages per edge; a ratio and a report of each edge at the end; the graph with both directions
+/// where that is another one.
+pub(crate) fn bytes(material: &Material) -> u64 {
+    let graph = material.graph();
+    let (nodes, classes) = (graph.nodes(), material.labels().width());
+    let (edges, own) = if graph.twins().is_some() {
+        (graph.edges(), 0)
+    } else {
+        let edges = 2 * graph.edges();
+        (edges, graph_bytes(nodes, edges, true))
+    };
+    let messages = array::<f32>(&[2, edges, classes]);
+    let report = array::<f32>(&[REPORTED, graph.edges()]);
+    total([own, array::<f32>(&[2, nodes, classes]), messages, report])
+}
+
+/// For each edge of a material how much likelier its ends are linked than two nodes at random, as messages tell that begin with
+/// what an edge-free model says of each node.
+///
+/// # Errors
+/// Nodes of many labels, or logits of another graph.
+pub(crate) fn likelihood_ratios(
+    material: &Arc<Material>,
+    logits: &[f32],
+    threads: &Threads,
+) -> Result<Vec<f32>, TrainError> {
+    let recipe = Belief { strength: 1.0, sweeps: BeliefConfig::default().sweeps };
+    let mut propagation = Propagation::new(&recipe, (material, Metric::Accuracy), logits, threads)?;
+    for sweep in 0..recipe.sweeps {
+        propagation.sweep(sweep);
+    }
+    Ok(propagation.ratios(|ratio| ratio))
 }
 
 /// What is known of each node beside its edges, nodes × classes.
@@ -218,6 +230,40 @@ struct Propagation {
 }
 
 impl Propagation {
+    fn new(
+        recipe: &Belief,
+        (material, metric): (&Arc<Material>, Metric),
+        logits: &[f32],
+        threads: &Threads,
+    ) -> Result<Self, TrainError> {
+        let Labels::Classes(classes) = &**material.labels() else {
+            return Err(TrainError::refused("labels", "many per node", "one class per node"));
+        };
+        let temperature = temperature(material, logits).unwrap_or(1.0);
+        let unaries = unaries((classes, material.split().train()), logits, temperature);
+        let graph = material.weighted_graph().undirected(threads)?;
+        let beliefs = Beliefs::new(&graph, classes.width(), unaries)?;
+        let first = indifferent(classes.width());
+        let compatibility = compatibility(&beliefs.expected_edges(threads, &first), classes.width());
+        let (material, threads) = (Arc::clone(material), threads.clone());
+        let &Belief { strength, sweeps } = recipe;
+        Ok(Self { material, threads, metric, strength, sweeps, beliefs, compatibility })
+    }
+
+    fn sweep(&mut self, sweep: u32) {
+        if self.estimates_before(sweep) {
+            let counts = self.beliefs.expected_edges(&self.threads, &self.compatibility);
+            self.compatibility = compatibility(&counts, self.material.labels().width());
+        }
+        self.beliefs.sweep(&self.threads, &self.compatibility, self.strength, FRESH);
+    }
+
+    /// What `of` makes of the likelihood ratio of each edge.
+    fn ratios(&self, of: impl Fn(f32) -> f32) -> Vec<f32> {
+        let ratios = self.beliefs.likelihood_ratios(&self.threads, &self.compatibility);
+        of_edges(self.material.graph(), self.beliefs.graph(), &ratios, of)
+    }
+
     /// Whether the compatibility is estimated anew before a sweep.
     fn estimates_before(&self, sweep: u32) -> bool {
         (1..ESTIMATES).any(|estimate| sweep > 0 && sweep == self.sweeps * estimate / ESTIMATES)
@@ -227,11 +273,7 @@ impl Propagation {
 impl Learner for Propagation {
     /// The loss is the mean change of a message: how far the sweeps are from where they lead.
     fn epoch(&mut self, epoch: u32) -> Result<Epoch, TrainError> {
-        if self.estimates_before(epoch) {
-            let counts = self.beliefs.expected_edges(&self.threads, &self.compatibility);
-            self.compatibility = compatibility(&counts, self.material.labels().width());
-        }
-        self.beliefs.sweep(&self.threads, &self.compatibility, self.strength, FRESH);
+        self.sweep(epoch);
         let labels = self.material.labels();
         let rows = Logits::new(self.beliefs.logits(), labels.width());
         let score = self.metric.score(labels, self.material.split().validation(), rows);
@@ -260,8 +302,7 @@ impl Learner for Propagation {
     /// With r the likelihood ratio of an edge, its difficulty is 1/(1 + r): the probability that it is one at random, if every
     /// other edge were.
     fn edges(&self) -> Option<EdgeReport> {
-        let ratios = self.beliefs.likelihood_ratios(&self.threads, &self.compatibility);
-        let difficulty = of_edges(self.material.graph(), self.beliefs.graph(), &ratios, |r| 1.0 / (1.0 + r));
+        let difficulty = self.ratios(|r| 1.0 / (1.0 + r));
         let edges = difficulty.len();
         Some(EdgeReport { difficulty, first_epoch: vec![0; edges], weight: vec![1.0; edges] })
     }

@@ -19,9 +19,9 @@ pub(super) fn changed(method: &str, settings: CurriculumConfig) -> CurriculumCon
     }
 }
 
-/// A random rank has no gradient that could join the loss.
+/// A random rank has no gradient that could join the loss, and no edge weighs by it.
 fn in_random_order(settings: CurriculumConfig) -> CurriculumConfig {
-    CurriculumConfig { order: Order::Random, residual_term: ResidualTerm::Off, ..settings }
+    CurriculumConfig { order: Order::Random, residual_term: ResidualTerm::Off, sharpness: None, ..settings }
 }
 
 /// A stated share of edges needs the exact minimiser of the form that the steps of Adam approach.

@@ -14,7 +14,8 @@ mod settings;
 use std::sync::Arc;
 
 use edgepace_curriculum::{
-    Curriculum, CurriculumConfig, EmbeddingSource, EvaluationGraph, Feedback, Kernel, ResidualTerm,
+    Curriculum, CurriculumConfig, EmbeddingSource, EvaluationGraph, Feedback, Kernel, Pairs, ResidualTerm,
+    trust,
 };
 use edgepace_graph::bytes::{self, array, total};
 use edgepace_graph::{Graph, Labels};
@@ -23,9 +24,11 @@ use toml::Table;
 
 use crate::config::{RunConfig, to_table};
 use crate::error::TrainError;
+use crate::ground::Ground;
 use crate::learner::{Learner, Recipe, Start, StructureChange, WarmStart};
 use crate::loss::losses_into;
 use crate::material::Material;
+use crate::methods::belief;
 use crate::network::{EvaluatedOn, Method, Network, NetworkLearner};
 use crate::snapshot::{EdgeReport, SavedStructure};
 use crate::state::State;
@@ -36,10 +39,10 @@ pub(crate) use settings::SETTINGS;
 use settings::unread;
 
 /// The presets, the default first.
-pub(crate) const PRESETS: &[&str] = &["edgepace", "posterior", "cosine", "paper", "official", AUTO];
+pub(crate) const PRESETS: &[&str] = &["edgepace", "trust", "posterior", "cosine", "paper", "official", AUTO];
 
 /// Those of a single run.
-pub(crate) const SINGLE_PRESETS: &[&str] = &["edgepace", "posterior", "cosine", "paper", "official"];
+pub(crate) const SINGLE_PRESETS: &[&str] = &["edgepace", "trust", "posterior", "cosine", "paper", "official"];
 
 /// The settings of a config's preset, or of the default one.
 pub(crate) fn defaults(config: &RunConfig) -> Result<Table, TrainError> {
@@ -47,7 +50,15 @@ pub(crate) fn defaults(config: &RunConfig) -> Result<Table, TrainError> {
 }
 
 fn preset(config: &RunConfig) -> Result<CurriculumConfig, TrainError> {
-    Ok(CurriculumConfig::preset(config.preset.as_deref().unwrap_or(PRESETS[0]))?)
+    Ok(CurriculumConfig::preset(config.preset.as_deref().unwrap_or_else(|| default_preset(config)))?)
+}
+
+/// The preset of a config that names none: that of its ground, but for ablations, which are measured against the first one.
+pub(crate) fn default_preset(config: &RunConfig) -> &'static str {
+    match config.stands_on() {
+        Ground::Strong if config.method == "rcl" => "trust",
+        _ => PRESETS[0],
+    }
 }
 
 /// The curriculum, or the ablation of it that the config names, with the settings of a run.
@@ -58,6 +69,9 @@ pub(crate) fn recipe(config: &RunConfig) -> Result<Arc<dyn Recipe>, TrainError> 
 #[derive(Debug)]
 struct RclRecipe(CurriculumConfig);
 
+/// Numbers per edge while trust is computed: ratios of edges and pairs, two kinds of evidence with their ratios, the result.
+const TRUST_PER_EDGE: usize = 7;
+
 /// Numbers per edge while edges change: the ids of those that are in, in a list that grows, and their weights.
 const CHANGING_PER_EDGE: usize = 3;
 
@@ -67,7 +81,31 @@ impl Recipe for RclRecipe {
     }
 
     fn wants_warm_start(&self) -> Option<WarmStart> {
+        if self.0.reads_trust() {
+            // What features say of the classes is told along the edges, and then of the edges.
+            return Some(WarmStart::EdgeFree);
+        }
         self.0.warm_start.then_some(WarmStart::Plain)
+    }
+
+    fn compared_with(&self) -> Option<WarmStart> {
+        self.0.reads_trust().then_some(WarmStart::Plain)
+    }
+
+    fn check_material(&self, material: &Material) -> Result<(), TrainError> {
+        if self.0.reads_trust() {
+            return belief::check_labels(material, "kernel trust", "take another, as with preset edgepace");
+        }
+        Ok(())
+    }
+
+    /// Trust is computed before anything is trained.
+    fn starting_bytes(&self, material: &Material, _config: &RunConfig) -> u64 {
+        if !self.0.reads_trust() {
+            return 0;
+        }
+        let edges = material.graph().edges();
+        total([belief::bytes(material), array::<f32>(&[TRUST_PER_EDGE, edges])])
     }
 
     /// The curriculum, its structures, the pretrained parameters, embeddings; while edges change also those that are new.
@@ -92,7 +130,8 @@ impl Recipe for RclRecipe {
             EvaluationGraph::Full | EvaluationGraph::Validated => (0, propagated),
         };
         let changing = total([structure, array::<u32>(&[CHANGING_PER_EDGE, edges])]).saturating_sub(rests);
-        let own = if self.0.warm_start { footprint.parameters() } else { 0 };
+        let trust = self.0.reads_trust();
+        let own = if self.0.warm_start && !trust { footprint.parameters() } else { 0 };
         let always = self.0.source == EmbeddingSource::Pretrained;
         total([
             Curriculum::bytes(&self.0, graph, width, config.epochs as usize),
@@ -100,6 +139,7 @@ impl Recipe for RclRecipe {
             changing.max(more),
             array::<f32>(&[2, edges]),
             own,
+            if trust { array::<f32>(&[edges]) } else { 0 },
             if always { own } else { 0 },
             if embeds { footprint.embeddings() } else { 0 },
             if residuals { total([footprint.units(), footprint.embedding_gradient()]) } else { 0 },
@@ -107,9 +147,25 @@ impl Recipe for RclRecipe {
     }
 
     fn start(&self, start: &Start<'_>) -> Result<Box<dyn Learner>, TrainError> {
-        let warm_start = if self.0.warm_start { Some(start.warm_start()?.parameters.clone()) } else { None };
-        NetworkLearner::boxed(start, |network| Rcl::new(&self.0, start.seed, warm_start, network))
+        let trust = if self.0.reads_trust() { trusted(&self.0, start)? } else { Vec::new() };
+        let plain = self.0.warm_start && !self.0.reads_trust();
+        let warm_start = if plain { Some(start.warm_start()?.parameters.clone()) } else { None };
+        NetworkLearner::boxed(start, |network| Rcl::new(&self.0, start.seed, (warm_start, trust), network))
     }
+}
+
+/// The probability that each pair is genuine, by what an edge-free model says, told along the edges.
+fn trusted(settings: &CurriculumConfig, start: &Start<'_>) -> Result<Vec<f32>, TrainError> {
+    let &Start { material, config, seed, threads, .. } = start;
+    let of_edges = belief::likelihood_ratios(material, &start.warm_start()?.logits, threads)?;
+    let pairs = Pairs::new(material.graph());
+    let mut ratios = vec![1.0; pairs.len()];
+    for (&pair, &ratio) in pairs.pair_of().iter().zip(&of_edges) {
+        ratios[pair as usize] = ratio;
+    }
+    let features = material.prepared(config, threads)?;
+    let graph = material.weighted_graph();
+    Ok(trust(threads, graph, Some(&features), &ratios, settings.evidence_samples, seed)?.genuine)
 }
 
 /// The settings of a run, checked.
@@ -142,6 +198,8 @@ struct Rcl {
     curriculum: Curriculum,
     /// Parameters of a plainly trained network at its best epoch.
     warm_start: Option<Vec<f32>>,
+    /// The probability that each pair is genuine, where the kernel reads it.
+    trust: Vec<f32>,
     /// The selected edges, with weights π.
     training: StructureId,
     /// For all edges that have a weight, with weights π: `training` itself while no edge has left the selection.
@@ -158,7 +216,7 @@ impl Rcl {
     fn new(
         settings: &CurriculumConfig,
         seed: u64,
-        warm_start: Option<Vec<f32>>,
+        (warm_start, trust): (Option<Vec<f32>>, Vec<f32>),
         network: &mut Network,
     ) -> Result<Self, TrainError> {
         let graph = Arc::clone(&network.graph);
@@ -172,6 +230,7 @@ impl Rcl {
         Ok(Self {
             curriculum,
             warm_start,
+            trust,
             training,
             weighted: training,
             own_weighted: network.model.add_structure(alone)?,
@@ -251,7 +310,8 @@ impl Rcl {
     /// Tells the curriculum what the model makes of the nodes.
     fn learn(&mut self, epoch: u32, network: &mut Network) -> Result<(), TrainError> {
         let settings = self.curriculum.config();
-        let (kernel, dropout) = (settings.kernel, settings.dropout_in_embeddings.then_some(epoch));
+        let (kernel, reads_trust) = (settings.kernel, settings.reads_trust());
+        let dropout = settings.dropout_in_embeddings.then_some(epoch);
         let always = settings.source == EmbeddingSource::Pretrained;
         // The pretrained model has learned on all edges; later it is shown the training structure.
         let first = self.curriculum.history().updates.is_empty();
@@ -267,7 +327,9 @@ impl Rcl {
         let logits = evaluation.all_logits();
         losses_into(&mut self.losses, &logits, &network.labels, &network.train);
         let feedback = Feedback::new().losses(&network.train, &self.losses);
-        if matches!(kernel, Kernel::Inner | Kernel::Cosine) {
+        if reads_trust {
+            self.curriculum.update(epoch as usize, &feedback.trust(&self.trust))?;
+        } else if matches!(kernel, Kernel::Inner | Kernel::Cosine) {
             let units = model.config().hidden;
             let feedback = feedback.embeddings(model.embeddings(dropout), units);
             self.curriculum.update(epoch as usize, &feedback)?;
@@ -294,19 +356,21 @@ impl Rcl {
         model.release_memory(self.training);
         model.release_memory(self.own_weighted);
         let threads = model.threads().clone();
-        let mut set = |structure: StructureId, weights: &[f32]| {
+        let mut set = |structure: StructureId, weights: &[f32], all_edges: bool| {
             // Edges without weight are not there, so neither step nor evaluation need to visit them.
-            let there = graph.select_on(&threads, |edge| weights[edge] > 0.0);
+            let there = graph.select_on(&threads, |edge| all_edges || weights[edge] > 0.0);
             let values: Vec<f32> = there.edge_of.iter().map(|&edge| all(weights, edge as usize)).collect();
             let there = Arc::new(there.graph);
             model.on(structure).set_weighted_graph(Arc::clone(&there), &values)?;
             Ok::<_, TrainError>((there, values))
         };
-        let (trained_on, values) = set(self.training, self.curriculum.weights())?;
+        let (trained_on, values) = set(self.training, self.curriculum.weights(), false)?;
         self.weighted = self.training;
-        if *self.curriculum.evaluation_weights() != *self.curriculum.weights() {
+        // A saved model has all edges, and sums of other weights than a few round ones depend on which are added.
+        let as_saved = self.curriculum.config().sharpness.is_some();
+        if as_saved || *self.curriculum.evaluation_weights() != *self.curriculum.weights() {
             self.weighted = self.own_weighted;
-            set(self.weighted, self.curriculum.evaluation_weights())?;
+            set(self.weighted, self.curriculum.evaluation_weights(), as_saved)?;
         }
         if self.curriculum.config().evaluation == EvaluationGraph::Weighted {
             // All edges alike were for the pretrained model alone.

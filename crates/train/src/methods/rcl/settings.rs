@@ -8,7 +8,7 @@ use edgepace_curriculum::{CurriculumConfig, Kernel, Order, Pace};
 use crate::setting::Setting;
 
 pub(crate) const SETTINGS: &[Setting] = &[
-    Setting::fixed("kernel", "how expected an edge is: inner, cosine, posterior or evidence"),
+    Setting::fixed("kernel", "how expected an edge is: inner, cosine, posterior, evidence or trust"),
     Setting::fixed("order", "in which order edges come in: learned (by difficulty) or random"),
     Setting {
         name: "average",
@@ -56,6 +56,10 @@ pub(crate) const SETTINGS: &[Setting] = &[
         meaning: "ρ: when edges of training nodes with a large loss lose weight: off, once or always",
         search: &["off", "always"],
     },
+    Setting::fixed(
+        "sharpness",
+        "power of how expected an edge is that it weighs by, at least 0; unset: it does not weigh by that",
+    ),
     Setting {
         name: "period",
         meaning: "epochs from one update to the next, at least 1",
@@ -87,7 +91,11 @@ pub(super) fn unread(settings: &CurriculumConfig) -> impl Iterator<Item = (&'sta
         ("kernel", random, "a random order asks no kernel"),
         ("average", random, "a random order has no difficulty to average"),
         ("evidence_ridge", random || settings.kernel != Kernel::Evidence, "only kernel evidence reads it"),
-        ("evidence_samples", random || settings.kernel != Kernel::Evidence, "only kernel evidence reads it"),
+        (
+            "evidence_samples",
+            random || !matches!(settings.kernel, Kernel::Evidence | Kernel::Trust),
+            "only kernels evidence and trust read it",
+        ),
         ("full_at", by_share, "paces linear and root let every edge in at the end"),
         ("start_share", pace != Pace::Quantile, "only pace quantile reads it"),
         ("lambda_start", !by_lambda, "only paces lambda and official read it"),
