@@ -93,7 +93,7 @@ fn the_help_of_train_is_grouped_and_has_every_setting_of_the_run_with_its_defaul
         ("epochs", "[default: 150]"),
         ("lr", "[default: 0.01]"),
         ("weight_decay", "unset: 0 on the paper"),
-        ("ground", "[default: paper]"),
+        ("ground", "unset: strong for"),
         ("hidden", "[default: "),
         ("dropout", "[default: 0.5]"),
         ("features", "[default: "),

@@ -204,7 +204,7 @@ fn a_method_is_shown_with_each_setting_its_default_and_values_to_try() {
         assert!(shown.contains(word), "{word}: {shown}");
     }
     let shown = edgepace(["methods", "rcl"]).stdout;
-    assert!(shown.contains("presets    edgepace, posterior") && shown.contains("unset"), "{shown}");
+    assert!(shown.contains("presets    edgepace, trust, posterior") && shown.contains("unset"), "{shown}");
     let shown = edgepace(["methods", "vanilla"]).stdout;
     assert!(shown.contains("no settings"), "{shown}");
     let json: Value =
