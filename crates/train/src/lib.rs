@@ -80,6 +80,7 @@ pub use features_from::{FeaturesFrom, UsedFeatures};
 pub use fit::Curve;
 pub use learner::{Epoch, Evaluated, Learner, Recipe, Start, StructureChange};
 pub use linalg::{Operator, Svd, SvdConfig, truncated_svd};
+pub use loss::node_losses;
 pub use material::{Judge, Material};
 pub use memory::{available_bytes, peak_bytes};
 pub use model_file::{ModelHeader, SavedModel};
