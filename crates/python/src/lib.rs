@@ -1,0 +1,48 @@
+//! The Rust half of the Python package `edgepace`: arrays in, arrays out. What a user sees is in `python/edgepace`.
+//!
+//! Nothing long holds the interpreter: it goes through [`long::long`], or lets go of it for as long as it computes.
+
+mod arrays;
+mod curriculum;
+mod dataset;
+mod fault;
+mod finished;
+mod long;
+mod run;
+mod sweep;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use pyo3::prelude::*;
+
+/// The program, with the words of its command line. Returns its exit code.
+#[pyfunction]
+fn main(py: Python<'_>, words: Vec<OsString>) -> u8 {
+    let code = py.detach(|| edgepace_cli::run(words));
+    // The standard library keeps the number to itself.
+    (0..=u8::MAX).find(|&number| ExitCode::from(number) == code).unwrap_or(2)
+}
+
+/// The methods: name, what it is, whether it orders edges, and its presets, the default first.
+#[pyfunction]
+fn methods() -> Vec<(&'static str, &'static str, bool, Vec<&'static str>)> {
+    edgepace_train::METHODS
+        .iter()
+        .map(|method| (method.name, method.summary, method.orders_edges, method.presets.to_vec()))
+        .collect()
+}
+
+#[pymodule]
+fn _edgepace(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_class::<dataset::Dataset>()?;
+    module.add_class::<run::Run>()?;
+    module.add_class::<finished::Finished>()?;
+    module.add_class::<curriculum::Curriculum>()?;
+    module.add_function(wrap_pyfunction!(main, module)?)?;
+    module.add_function(wrap_pyfunction!(methods, module)?)?;
+    module.add_function(wrap_pyfunction!(sweep::sweep, module)?)?;
+    module.add_function(wrap_pyfunction!(sweep::records, module)?)?;
+    Ok(())
+}
