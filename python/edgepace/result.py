@@ -98,6 +98,11 @@ class Result:
         return self._record["result"]["kept"]
 
     @property
+    def experts(self) -> list[dict[str, Any]]:
+        """Where experts answer together, as in method ``auto``: the name of each (`expert`), how much it counts (`weight`), and what it scores by itself."""
+        return self._record["result"].get("pool", [])
+
+    @property
     def config(self) -> dict[str, Any]:
         """All settings."""
         return self._record["config"]
@@ -109,7 +114,10 @@ class Result:
 
     @property
     def history(self) -> Any:
-        """Loss, validation score and number of edges of each epoch that was kept: a DataFrame, or a dict of arrays without pandas."""
+        """Loss, validation score and number of edges of each epoch that was kept: a DataFrame, or a dict of arrays without pandas.
+
+        Of experts that answer together it is the training of the one that counts most, and there is no number of edges.
+        """
         curve = self._record["history"]
         epochs = len(curve["loss"])
         columns: dict[str, Any] = {"epoch": np.arange(epochs)}
@@ -119,7 +127,7 @@ class Result:
         edges = np.zeros(epochs, dtype=np.int64)
         for epoch, count in self._record["result"]["edges_history"]:
             edges[epoch:] = count
-        if self.kept == "method":
+        if self.kept == "method" and not self.experts:
             columns["edges"] = edges
         return table(columns)
 
@@ -151,13 +159,17 @@ class Result:
 
     @property
     def embeddings(self) -> np.ndarray | None:
-        """The output of the last convolution for each node; None where the method trains no network."""
+        """The output of the last convolution for each node; None where no single network answers, as in method ``auto`` or ``belief``.
+
+        Where a window of epochs answers, they are those of its last epoch.
+        """
         return self._raw.embeddings()
 
     def predict(self, graph: Graph | None = None) -> np.ndarray:
         """The predicted class of every node, as labels name it; of another graph with the same features, if one is given.
 
-        Where nodes have many labels, a matrix of zeros and ones.
+        Where nodes have many labels, a matrix of zeros and ones. Another graph needs a result that is one network: ``auto`` has one
+        with ``pick=True``.
         """
         logits = self._raw.logits() if graph is None else self._raw.logits(graph._raw)
         if self._graph.has_many_labels:
@@ -213,7 +225,7 @@ class Result:
 
     @classmethod
     def load(cls, folder: str | os.PathLike[str]) -> Result:
-        """Reads what :meth:`save` wrote; it predicts the same."""
+        """Reads what :meth:`save` wrote; it predicts the same, to the bit (``pro-gnn`` to rounding: its matrix is saved as edges)."""
         raw = _edgepace.Finished.load(os.fspath(folder))
         path = Path(folder) / _LABELS
         if not path.is_file():
@@ -249,7 +261,8 @@ class Result:
         curve = self._record["history"]
         charts = _line("loss", curve["loss"]) + _line("validation", curve.get("validation") or [])
         charts += _line("edges", [count for _, count in self._record["result"]["edges_history"]])
-        notes = "".join(f"<li>{html.escape(warning)}</li>" for warning in self.warnings)
+        experts = "".join(f"<li>{html.escape(expert['expert'])} counts {expert['weight']:.2f}</li>" for expert in self.experts)
+        notes = experts + "".join(f"<li>{html.escape(warning)}</li>" for warning in self.warnings)
         return (
             f"<div><b>{html.escape(repr(self))}</b><table><tr><th></th><th>validation</th><th>test</th></tr>{rows}</table>"
             f"{charts}{f'<ul>{notes}</ul>' if notes else ''}</div>"

@@ -17,7 +17,7 @@ __all__ = ["runs", "sweep"]
 
 def sweep(
     plan: str | os.PathLike[str] | dict[str, Any],
-    store: str | os.PathLike[str] = "runs.sqlite",
+    store: str | os.PathLike[str] = "edgepace.sqlite",
     *,
     jobs: int = 1,
     threads: int | None = None,
@@ -61,7 +61,7 @@ def sweep(
     return _rows(json.loads(out))
 
 
-def runs(store: str | os.PathLike[str] = "runs.sqlite") -> Any:
+def runs(store: str | os.PathLike[str] = "edgepace.sqlite") -> Any:
     """All runs of a store, one row each."""
     return _rows(json.loads(_edgepace.records(os.fspath(store))))
 

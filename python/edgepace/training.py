@@ -17,16 +17,14 @@ __all__ = ["Run", "fit", "methods"]
 
 
 def methods() -> dict[str, dict[str, Any]]:
-    """The methods that :func:`fit` knows: what each is, whether it orders edges, and its presets.
+    """The methods that :func:`fit` knows: what each is and is for (`group`), whether it orders edges, its backbones and its presets, the default first.
 
     >>> import edgepace
     >>> edgepace.methods()["rcl"]["orders_edges"]
     True
     """
-    return {
-        name: {"summary": summary, "orders_edges": orders, "presets": presets}
-        for name, summary, orders, presets in _edgepace.methods()
-    }
+    told = ("summary", "group", "orders_edges", "backbones", "presets")
+    return {method["name"]: {name: method[name] for name in told} for method in json.loads(_edgepace.methods())}
 
 
 def _text(key: str, value: Any) -> str:
@@ -171,7 +169,8 @@ def fit(
 
     Args:
         graph: What to train on.
-        method: What decides which edges to learn from: ``rcl`` is the curriculum, ``vanilla`` is plain training; :func:`methods` lists all.
+        method: What decides which edges to learn from: ``rcl`` is the curriculum, ``auto`` pools it with other
+            experts, ``vanilla`` is plain training; :func:`methods` lists all.
         backbone: The convolution: ``gcn``, ``gin``, ``sage``, ``pna`` or ``mlp``.
         preset: A named set of the method's settings.
         epochs: Training epochs; 150 by default.

@@ -23,7 +23,7 @@ def program(*words: str, cwd: object = None) -> subprocess.CompletedProcess[str]
     [
         ("synthetic:homophily=0.3,nodes=300,edges=1800,seed=0", [], {}),
         ("synthetic:homophily=0.3,nodes=300,edges=1800,seed=0", ["--noise", "fake=0.5", "--set", "keep=method"], {"noise": "fake=0.5", "keep": "method"}),
-        ("blocks:nodes=200,seed=3", ["--method", "vanilla", "--backbone", "sage", "--split", "fraction:0.5:0.25"], {"method": "vanilla", "backbone": "sage", "split": "fraction:0.5:0.25"}),
+        ("blocks:nodes=300,edges=900,seed=3", ["--method", "vanilla", "--backbone", "sage", "--split", "fraction:0.5:0.25"], {"method": "vanilla", "backbone": "sage", "split": "fraction:0.5:0.25"}),
     ],
 )
 def test_fit_gives_the_bits_of_the_program(dataset: str, flags: list[str], settings: dict[str, str]) -> None:

@@ -45,6 +45,52 @@ def test_embeddings_decode_to_the_logits(result: edgepace.Result) -> None:
     assert residual.size == 0 or residual.max() < 1e-4
 
 
+@pytest.mark.parametrize("method", sorted(edgepace.methods()))
+def test_every_method_predicts_and_comes_back_from_files(method: str, tmp_path: object) -> None:
+    small = edgepace.Graph.load("synthetic:homophily=0.5,nodes=120,edges=500,seed=0")
+    backbone = edgepace.methods()[method]["backbones"][0]
+    result = edgepace.fit(small, method, backbone, epochs=12, seed=1, progress=False)
+    assert result.predict().shape == (120,)
+    assert np.allclose(result.predict_proba().sum(axis=1), 1)
+    embeddings = result.embeddings
+    assert embeddings is None or embeddings.shape == (120, result.config["hidden"])
+    result.save(f"{tmp_path}/run")
+    back = edgepace.Result.load(f"{tmp_path}/run")
+    if method == "pro-gnn":
+        # Its matrix of all pairs is saved as edges, whose sums are rounded otherwise.
+        assert np.allclose(back.logits, result.logits, rtol=1e-4, atol=1e-4)
+    else:
+        assert np.array_equal(back.logits, result.logits)
+    assert back.record == result.record
+    assert np.array_equal(back.embeddings, embeddings) if embeddings is not None else back.embeddings is None
+    if edgepace.methods()[method]["orders_edges"]:
+        assert len(result.edges["source"]) == 500
+    else:
+        with pytest.raises(edgepace.UsageError, match="says nothing about edges"):
+            result.edges
+
+
+def test_a_pool_is_the_weighted_answer_of_its_experts(graph: edgepace.Graph) -> None:
+    pool = edgepace.fit(graph, method="auto", epochs=20, progress=False)
+    assert [expert["expert"] for expert in pool.experts] == ["mlp", "gcn", "sage", "rcl", "belief 0.5", "belief 1"]
+    assert sum(expert["weight"] for expert in pool.experts) > 0
+    assert pool.embeddings is None
+    assert "edges" not in pool.history
+    assert len(pool.edges["source"]) == 1800, "those of the expert that orders them"
+    assert "auto on gcn" in repr(pool) and "belief 0.5" in pool._repr_html_()
+    other = edgepace.Graph.load("synthetic:homophily=0.3,nodes=150,edges=900,seed=0")
+    with pytest.raises(edgepace.SettingError, match="pick=true"):
+        pool.predict(other)
+
+
+def test_one_expert_that_is_picked_is_a_network(graph: edgepace.Graph) -> None:
+    picked = edgepace.fit(graph, method="auto", pick=True, epochs=20, progress=False)
+    chosen = [expert["expert"] for expert in picked.experts if expert["weight"] == 1]
+    assert chosen == [picked.record["result"]["chosen"]]
+    alone = next(expert for expert in picked.experts if expert["expert"] == chosen[0])
+    assert alone["test"] == picked.test_score
+
+
 def test_threads_do_not_change_the_result(graph: edgepace.Graph, result: edgepace.Result) -> None:
     assert same(edgepace.fit(graph, epochs=30, keep="method", threads=1, progress=False), result)
 

@@ -27,6 +27,7 @@ pub(crate) const PRESETS: Names = Names(|| {
     presets
 });
 pub(crate) const BACKBONES: Names = Names(|| Backbone::ALL.map(Backbone::name).to_vec());
+pub(crate) const GROUNDS: Names = Names(|| vec!["paper", "strong"]);
 pub(crate) const METRICS: Names = Names(|| Metric::ALL.map(Metric::name).to_vec());
 
 impl Names {

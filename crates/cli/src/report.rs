@@ -143,6 +143,27 @@ fn kept(run: &RunResult, method: &str) -> String {
     }
 }
 
+/// How much the experts of a pool count, on average of its runs; none without a pool.
+fn experts(runs: &[RunResult]) -> Option<String> {
+    let pools = || runs.iter().map(|run| &run.pool).filter(|pool| !pool.is_empty());
+    let first = pools().next()?;
+    let of = |name: &str| {
+        let weights = pools().flatten().filter(|expert| expert.expert == name).map(|expert| expert.weight);
+        weights.sum::<f64>() / pools().count() as f64
+    };
+    let weights: Vec<(&str, f64)> =
+        first.iter().map(|expert| (&expert.expert[..], of(&expert.expert))).collect();
+    let all: f64 = weights.iter().map(|(_, weight)| weight).sum();
+    let features = weights.iter().filter(|(name, _)| *name == "mlp").map(|(_, weight)| weight).sum::<f64>();
+    let list: Vec<String> = weights.iter().map(|(name, weight)| format!("{name} {weight:.2}")).collect();
+    let share = 100.0 * features / all.max(f64::MIN_POSITIVE);
+    Some(format!(
+        "experts: {}; models with edges {:.0} %, features alone {share:.0} %",
+        list.join(", "),
+        100.0 - share
+    ))
+}
+
 /// One line per run of a method, and their mean.
 pub(crate) fn table(runs: &[RunResult], method: &str) -> String {
     let unit = match runs.first().map(|run| &run.metric[..]) {
@@ -188,6 +209,8 @@ pub(crate) fn table(runs: &[RunResult], method: &str) -> String {
         table.row(["mean".to_owned(), mean_and_deviation(&test, 2), mean_and_deviation(&validation, 2)]);
         notes.push("± of a mean is the standard deviation over seeds");
     }
+    let experts = experts(runs);
+    notes.extend(experts.as_deref());
     if has_error {
         notes.push("se: standard error of the share of right answers among so many nodes");
     }

@@ -12,12 +12,12 @@ use edgepace_lab::{
     DataSource, FinishedRun, FinishedRuns, LabError, Options, Outcome, Plan, PlanFile, RunFolder, Seeds,
     Sweep, TensorBoard, Watch,
 };
-use edgepace_train::{CheckedConfig, TrainError};
+use edgepace_train::{CheckedConfig, Search, TrainError};
 
 use crate::dataset::{DataFolder, budget};
 use crate::help::flag;
 use crate::messages::{self, with_help};
-use crate::names::{BACKBONES, DATASETS, METHOD_NAMES, METRICS, PRESETS};
+use crate::names::{BACKBONES, DATASETS, GROUNDS, METHOD_NAMES, METRICS, PRESETS};
 use crate::numbers::{bytes, positive, whole};
 use crate::own_files::{self, OwnFiles};
 use crate::progress::Progress;
@@ -58,6 +58,9 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "NAME", help = flag("preset"), value_parser = PRESETS)]
     #[arg(hide_possible_values = true, help_heading = "How")]
     preset: Option<String>,
+    #[arg(long, value_name = "NAME", help = flag("ground"), value_parser = GROUNDS)]
+    #[arg(hide_possible_values = true, help_heading = "How")]
+    ground: Option<String>,
     #[arg(long, value_name = "N", help = flag("epochs"), value_parser = whole(1, MOST_EPOCHS))]
     #[arg(allow_negative_numbers = true, help_heading = "How")]
     epochs: Option<u32>,
@@ -67,6 +70,8 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "NAME", help = flag("metric"), value_parser = METRICS)]
     #[arg(hide_possible_values = true, help_heading = "How")]
     metric: Option<String>,
+    #[arg(long, value_name = "RULE", help = flag("epoch_rule"), help_heading = "How")]
+    epoch_rule: Option<String>,
     #[arg(long, value_name = "HOW", help = flag("features"), help_heading = "How")]
     prepare: Option<String>,
     #[arg(long, value_name = "SOURCE", help = flag("features_from"), help_heading = "How")]
@@ -74,10 +79,12 @@ pub(crate) struct RunArgs {
     /// Any setting of the run or of its method, over all others; may be repeated
     #[arg(long, value_name = "KEY=VALUE", help_heading = "How")]
     set: Vec<String>,
-    /// Try the presets, then the values that `edgepace methods NAME` lists as worth trying, one setting after the other, and
-    /// keep the best on validation; what `--preset` and `--set` set stays
-    #[arg(long, help_heading = "How")]
-    search: bool,
+    /// Try settings and keep the best on validation: presets and values that `edgepace methods NAME` lists, one setting after
+    /// the other; `--search=grid` the paper's epochs, lr and pace; `--search=random:N` so many of all combinations;
+    /// `--search=halving` many briefly, the best of them longer. What `--preset` and `--set` set stays
+    #[arg(long, value_name = "KIND", num_args = 0..=1, require_equals = true, default_missing_value = "settings")]
+    #[arg(help_heading = "How")]
+    search: Option<Search>,
     /// Say what would run, how long and with how much memory, and stop there
     #[arg(long, help_heading = "How")]
     pub(crate) dry_run: bool,
@@ -242,13 +249,15 @@ impl RunArgs {
             ("backbone", self.backbone.is_some()),
             ("method", self.method.is_some()),
             ("preset", self.preset.is_some()),
+            ("ground", self.ground.is_some()),
             ("noise", self.noise.is_some()),
             ("split", self.split.is_some()),
             ("epochs", self.epochs.is_some()),
             ("lr", self.lr.is_some()),
             ("metric", self.metric.is_some()),
+            ("epoch-rule", self.epoch_rule.is_some()),
             ("set", !self.set.is_empty()),
-            ("search", self.search),
+            ("search", self.search.is_some()),
             ("config", self.config.is_some()),
             ("dry-run", self.dry_run),
             ("edges", self.edges_file.is_some()),
@@ -268,7 +277,7 @@ impl RunArgs {
         }
         config.epochs = self.epochs.unwrap_or(config.epochs);
         config.lr = self.lr.unwrap_or(config.lr);
-        config.search |= self.search;
+        config.search = self.search.unwrap_or(config.search);
         for setting in &self.set {
             let Some((key, value)) = setting.split_once('=') else {
                 return Err(with_help(
@@ -287,6 +296,8 @@ impl RunArgs {
             ("backbone", "backbone", &self.backbone),
             ("method", "method", &self.method),
             ("preset", "preset", &self.preset),
+            ("ground", "ground", &self.ground),
+            ("epoch-rule", "epoch_rule", &self.epoch_rule),
             ("metric", "metric", &self.metric),
             ("prepare", "features", &self.prepare),
             ("features-from", "features_from", &self.features_from),
@@ -304,7 +315,8 @@ impl RunArgs {
         let set = |given: &&String| {
             given.split_once('=').is_some_and(|(key, _)| key.trim().replace('-', "_") == field)
         };
-        let others = [("epochs", self.epochs.is_some()), ("lr", self.lr.is_some()), ("search", self.search)];
+        let others =
+            [("epochs", self.epochs.is_some()), ("lr", self.lr.is_some()), ("search", self.search.is_some())];
         let others = others.into_iter().filter(|(_, given)| *given).map(|(name, _)| (name, name));
         let mut flags = self.named().map(|(flag, key, _)| (flag, key)).chain(others);
         let flagged = flags.find(|(_, key)| *key == field).map(|(flag, _)| flag);

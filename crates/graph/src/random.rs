@@ -37,6 +37,10 @@ pub enum Purpose {
     DroppedEdges = 32,
     /// Which pairs a bootstrap draws; the stream index is the resample.
     Resamples = 33,
+    /// Which values of the features are dropped; the stream index is the epoch.
+    InputDropout = 34,
+    /// Which combinations of settings a search tries.
+    Search = 40,
     /// The random block from which singular vectors are found.
     Spectrum = 20,
 }

@@ -57,6 +57,7 @@ pub mod figure;
 mod finished;
 mod folder;
 mod history;
+mod limit;
 mod lock;
 mod plan;
 pub mod report;
@@ -78,8 +79,11 @@ pub use experiment::{
 };
 pub use finished::{FinishedRuns, FinishedSeed, TrainingData, as_trained, source_of};
 pub use folder::{RunFolder, SeedFolder};
+pub use limit::{Limits, SeedLimit};
 pub use plan::{DataSource, Plan, PlanFile, RunData, with_noise};
-pub use runner::{CellRun, Ended, Load, Runner, RunnerOptions, SweepForecast, SweepProgress, WatchRuns};
+pub use runner::{
+    CellRun, Ended, Load, Runner, RunnerOptions, Spent, SweepForecast, SweepProgress, WatchRuns,
+};
 pub use seeds::Seeds;
 pub use store::{Filter, Imported, Label, Order, RunRow, Status, Store};
 pub use sweep::{FinishedRun, Forecast, Options, Outcome, Sweep, Unwatched, Watch};

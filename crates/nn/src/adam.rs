@@ -32,11 +32,13 @@ pub struct AdamConfig {
     pub epsilon: f64,
     /// Weight decay.
     pub decay: Decay,
+    /// How many of the parameters decay, the first ones; none: all.
+    pub decaying: Option<usize>,
 }
 
 impl Default for AdamConfig {
     fn default() -> Self {
-        Self { rate: 1e-2, beta1: 0.9, beta2: 0.999, epsilon: 1e-8, decay: Decay::None }
+        Self { rate: 1e-2, beta1: 0.9, beta2: 0.999, epsilon: 1e-8, decay: Decay::None, decaying: None }
     }
 }
 
@@ -120,7 +122,7 @@ impl<T: Real> Adam<T> {
 
     /// θ ← θ − rate · m̂ / (√v̂ + ε), with bias-corrected moments m̂, v̂ (the correction in `f64`).
     pub(crate) fn step(&mut self, threads: &Threads, values: &mut [T], gradient: &[T]) {
-        let AdamConfig { rate, beta1, beta2, epsilon, decay } = self.config;
+        let AdamConfig { rate, beta1, beta2, epsilon, decay, decaying } = self.config;
         let _span = threads.span(KernelKind::Adam, 12 * values.len(), 7 * std::mem::size_of_val(values));
         self.steps += 1;
         let step = T::of(rate / (1.0 - beta1.powi(self.steps)));
@@ -132,19 +134,28 @@ impl<T: Real> Adam<T> {
             Decay::Coupled(decay) => (T::of(decay), T::ONE),
             Decay::Decoupled(decay) => (T::ZERO, T::of(1.0 - rate * decay)),
         };
+        let decaying = decaying.unwrap_or(values.len());
         threads.rows_of_two((values, 1), (&mut self.moments, 1), BLOCK, |first, values, moments| {
             let gradient = &gradient[first..][..values.len()];
-            with_simd(
-                #[inline(always)]
-                || {
-                    for ((value, [m, v]), &g) in values.iter_mut().zip(moments).zip(gradient) {
-                        let g = pull.mul_add(*value, g);
-                        *m = b1.mul_add(*m, c1 * g);
-                        *v = b2.mul_add(*v, c2 * g * g);
-                        *value = *value * shrink - step * *m / (v.sqrt() * correction + epsilon);
-                    }
-                },
-            );
+            let end = decaying.saturating_sub(first).min(values.len());
+            let (decaying, free) = values.split_at_mut(end);
+            let (of_decaying, of_free) = moments.split_at_mut(end);
+            let (towards, away) = gradient.split_at(end);
+            for (values, moments, gradient, pull, shrink) in
+                [(decaying, of_decaying, towards, pull, shrink), (free, of_free, away, T::ZERO, T::ONE)]
+            {
+                with_simd(
+                    #[inline(always)]
+                    || {
+                        for ((value, [m, v]), &g) in values.iter_mut().zip(moments).zip(gradient) {
+                            let g = pull.mul_add(*value, g);
+                            *m = b1.mul_add(*m, c1 * g);
+                            *v = b2.mul_add(*v, c2 * g * g);
+                            *value = *value * shrink - step * *m / (v.sqrt() * correction + epsilon);
+                        }
+                    },
+                );
+            }
         });
     }
 }

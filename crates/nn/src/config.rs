@@ -46,6 +46,8 @@ pub struct ModelConfig {
     pub hidden: usize,
     /// Share of hidden units that are dropped in training, in [0, 1).
     pub dropout: f64,
+    /// Share of the values of the features that are dropped in training, in [0, 1).
+    pub input_dropout: f64,
     /// ε of GIN: a node's own share is 1 + ε.
     pub gin_epsilon: f64,
     /// δ of PNA, the mean of ln(degree + 1), above 0; none: that of the graph that the model is made for. A model that meets
@@ -56,7 +58,14 @@ pub struct ModelConfig {
 impl ModelConfig {
     /// The paper's settings for a backbone.
     pub fn new(backbone: Backbone) -> Self {
-        Self { backbone, hidden: 64, dropout: 0.5, gin_epsilon: 0.1, mean_log_degree: None }
+        Self {
+            backbone,
+            hidden: 64,
+            dropout: 0.5,
+            input_dropout: 0.0,
+            gin_epsilon: 0.1,
+            mean_log_degree: None,
+        }
     }
 
     /// Refuses settings out of their range, and a model without outputs.
@@ -67,8 +76,10 @@ impl ModelConfig {
         if !(1..=WIDEST).contains(&self.hidden) {
             return refuse("hidden", self.hidden.to_string(), "between 1 and 1048576");
         }
-        if !(0.0..1.0).contains(&self.dropout) {
-            return refuse("dropout", self.dropout.to_string(), "in [0, 1)");
+        for (field, rate) in [("dropout", self.dropout), ("input_dropout", self.input_dropout)] {
+            if !(0.0..1.0).contains(&rate) {
+                return refuse(field, rate.to_string(), "in [0, 1)");
+            }
         }
         if !(self.gin_epsilon as f32).is_finite() {
             return refuse(

@@ -17,12 +17,24 @@ pub(crate) struct Dropout {
 impl Dropout {
     /// Drops units with probability `rate` in [0, 1), to the nearest 2^-16. `None` when nothing is ever dropped.
     pub(crate) fn new(seed: u64, epoch: u32, rate: f64) -> Option<Self> {
+        Self::from(Stream::new(seed, Purpose::Dropout, epoch), rate)
+    }
+
+    /// The same for the values of features, which are dropped one by one ([`Dropout::keeps`]).
+    pub(crate) fn of_inputs(seed: u64, epoch: u32, rate: f64) -> Option<Self> {
+        Self::from(Stream::new(seed, Purpose::InputDropout, epoch), rate)
+    }
+
+    fn from(stream: Stream, rate: f64) -> Option<Self> {
         let keep = ((1.0 - rate) * 65_536.0).round().max(1.0);
-        (keep < 65_536.0).then(|| Self {
-            key: Stream::new(seed, Purpose::Dropout, epoch).word(0),
-            keep: keep as u16,
-            scale: 65_536.0 / keep,
-        })
+        (keep < 65_536.0).then(|| Self { key: stream.word(0), keep: keep as u16, scale: 65_536.0 / keep })
+    }
+
+    /// Whether the value of a column stays, by itself: sparse rows have few values in 64 neighbouring columns.
+    #[inline(always)]
+    pub(crate) fn keeps(self, row: u32, column: u32) -> bool {
+        let place = mix(self.key ^ mix(u64::from(row) << 32 | u64::from(column)));
+        ((place >> 48) as u16) < self.keep
     }
 
     /// Which of the units `64 · block ..` of a row stay: bit c is unit 64 · block + c.
@@ -74,6 +86,28 @@ mod tests {
             for count in by_column {
                 let share = f64::from(count) / rows as f64;
                 assert!((share - rate).abs() < 0.04, "a column drops {share} at rate {rate}");
+            }
+        }
+    }
+
+    #[test]
+    fn values_are_dropped_at_their_rate_each_by_itself() {
+        for rate in [0.2, 0.5, 0.9] {
+            let [first, second] = [11, 12].map(|epoch| Dropout::of_inputs(3, epoch, rate).unwrap());
+            let (mut dropped, mut beside, mut below, mut later, n) = (0, 0, 0, 0, 200_000_u32);
+            for i in 0..n {
+                let (row, column) = (i / 400, i % 400);
+                let gone = |dropout: Dropout, row, column| u32::from(!dropout.keeps(row, column));
+                let this = gone(first, row, column);
+                dropped += this;
+                beside += this * gone(first, row, column + 1);
+                below += this * gone(first, row + 1, column);
+                later += this * gone(second, row, column);
+            }
+            let share = |count: u32| f64::from(count) / f64::from(n);
+            assert!((share(dropped) - rate).abs() < 0.005, "{} at {rate}", share(dropped));
+            for both in [beside, below, later] {
+                assert!((share(both) - rate * rate).abs() < 0.005, "{} at {rate}", share(both));
             }
         }
     }

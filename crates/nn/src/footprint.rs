@@ -131,6 +131,7 @@ impl Footprint {
             self.units().saturating_mul(2),
             nodes_alone,
             self.inputs(),
+            self.dropped_inputs(),
             self.structure(edges, self.extent.symmetric),
             self.propagated_inputs(),
             self.layers(),
@@ -155,6 +156,16 @@ impl Footprint {
                 array::<f32>(&[stored]),
             ])
         })
+    }
+
+    /// The features with values dropped, sparse ones also transposed.
+    fn dropped_inputs(&self) -> u64 {
+        let Extent { nodes, columns, stored, .. } = self.extent;
+        match stored {
+            _ if self.config.input_dropout == 0.0 => 0,
+            Some(stored) => array::<f32>(&[2, stored]),
+            None => array::<f32>(&[nodes, columns]),
+        }
     }
 
     /// Another structure of so many directed edges, beside its graph.

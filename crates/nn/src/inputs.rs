@@ -4,9 +4,11 @@ use std::sync::Arc;
 
 use edgepace_graph::{Features, SparseFeatures};
 
+use crate::dropout::Dropout;
 use crate::kernels::dense::{Output, Panels, matmul, transposed_matmul};
 use crate::kernels::finish::Finish;
 use crate::kernels::spmm::{Csr, Start, spmm};
+use crate::memory::ensure;
 use crate::meter::KernelKind;
 use crate::real::Real;
 use crate::threads::Threads;
@@ -18,6 +20,16 @@ pub(crate) struct Inputs<T> {
     features: Arc<Features>,
     values: Numbers<T>,
     transposed: Option<(SparseFeatures, Numbers<T>)>,
+    dropped: Dropped<T>,
+}
+
+/// The values with some of them dropped and the others scaled, as they are stored; of sparse features also transposed.
+#[derive(Debug, Default)]
+struct Dropped<T> {
+    values: Vec<T>,
+    transposed: Vec<T>,
+    /// The epoch that they belong to.
+    epoch: Option<u32>,
 }
 
 /// The values of features as numbers of `T`: a copy only where that is not their own type.
@@ -54,7 +66,55 @@ impl<T: Real> Inputs<T> {
                 (Numbers::new(sparse.values()), Some((transposed, values)))
             }
         };
-        Self { features, values, transposed }
+        Self { features, values, transposed, dropped: Dropped::default() }
+    }
+
+    /// Drops values for an epoch; [`Inputs::view_in`] then shows them.
+    pub(crate) fn drop_values(&mut self, threads: &Threads, epoch: u32, dropout: Dropout) {
+        let dropped = &mut self.dropped;
+        if dropped.epoch == Some(epoch) {
+            return;
+        }
+        match &*self.features {
+            Features::Dense(dense) => {
+                let (values, columns) = (self.values.of(dense.values()), dense.cols());
+                let out = ensure(&mut dropped.values, values.len());
+                threads.rows(out, columns, DROPPED_ROWS, |first, out| {
+                    for (i, out) in out.chunks_exact_mut(columns).enumerate() {
+                        let (row, values) = (first + i, &values[(first + i) * columns..]);
+                        for (column, (out, &value)) in out.iter_mut().zip(values).enumerate() {
+                            *out = kept(dropout, (row as u32, column as u32), value);
+                        }
+                    }
+                });
+            }
+            Features::Sparse(sparse) => {
+                let by_row = |row, column| (row, column);
+                drop_sparse(threads, dropout, self.values.csr(sparse), by_row, &mut dropped.values);
+                if let Some((transposed, values)) = &self.transposed {
+                    let by_column = |column, row| (row, column);
+                    drop_sparse(threads, dropout, values.csr(transposed), by_column, &mut dropped.transposed);
+                }
+            }
+        }
+        dropped.epoch = Some(epoch);
+    }
+
+    /// As the first layer reads them: those of `epoch` where values are dropped in it.
+    pub(crate) fn view_in(&self, epoch: Option<u32>) -> Input<'_, T> {
+        let whole = self.view();
+        if epoch.is_none() || self.dropped.epoch != epoch {
+            return whole;
+        }
+        let Dropped { values, transposed, .. } = &self.dropped;
+        let matrix = match whole.matrix {
+            Matrix::Dense(_) => Matrix::Dense(values),
+            Matrix::Sparse { by_row, by_column } => Matrix::Sparse {
+                by_row: Csr { values, ..by_row },
+                by_column: Csr { values: transposed, ..by_column },
+            },
+        };
+        Input { matrix, constant: false, ..whole }
     }
 
     pub(crate) fn columns(&self) -> usize {
@@ -71,6 +131,40 @@ impl<T: Real> Inputs<T> {
         };
         Input { matrix, rows: self.features.rows(), columns: self.features.cols(), constant: true }
     }
+}
+
+/// Rows of features that one thread takes at a time when values are dropped.
+const DROPPED_ROWS: usize = 64;
+
+/// A value that stays is scaled, so that sums stay what they are on average.
+#[inline(always)]
+fn kept<T: Real>(dropout: Dropout, (row, column): (u32, u32), value: T) -> T {
+    if dropout.keeps(row, column) { value * T::of(dropout.scale) } else { T::ZERO }
+}
+
+/// The values of a sparse matrix with some of them dropped; `place` gives row and column of the features.
+fn drop_sparse<T: Real>(
+    threads: &Threads,
+    dropout: Dropout,
+    matrix: Csr<'_, T>,
+    place: impl Fn(u32, u32) -> (u32, u32) + Sync,
+    out: &mut Vec<T>,
+) {
+    let out = ensure(out, matrix.values.len());
+    let offsets = matrix.offsets;
+    threads.nodes(
+        offsets,
+        |row| offsets[row],
+        out,
+        |rows, out| {
+            let start = offsets[rows.start];
+            for row in rows {
+                for at in offsets[row]..offsets[row + 1] {
+                    out[at - start] = kept(dropout, place(row as u32, matrix.columns[at]), matrix.values[at]);
+                }
+            }
+        },
+    );
 }
 
 /// What a layer reads of each node, X: a view of a model's features or of dense rows, cheap to copy.

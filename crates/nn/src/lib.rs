@@ -36,6 +36,7 @@
 use edgepace_graph::{meter, simd, threads};
 
 mod adam;
+mod belief;
 mod config;
 mod dropout;
 mod edge_matrix;
@@ -61,6 +62,7 @@ pub use edgepace_graph::meter::{KernelKind, Meter, Work};
 pub use edgepace_graph::{Threads, with_simd};
 
 pub use adam::{Adam, AdamConfig, Decay};
+pub use belief::Beliefs;
 pub use config::{Backbone, ModelConfig};
 pub use edge_matrix::EdgeMatrix;
 pub use edge_network::EdgeNetwork;

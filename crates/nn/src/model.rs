@@ -9,7 +9,7 @@ mod structures;
 use std::ops::Range;
 use std::sync::Arc;
 
-use edgepace_graph::{Features, Graph, Labels, Refusal, WeightedGraph};
+use edgepace_graph::{Features, Graph, GraphError, Labels, Refusal, WeightedGraph};
 
 use crate::adam::Adam;
 use crate::config::{Backbone, ModelConfig};
@@ -204,6 +204,11 @@ impl<T: Real> Model<T> {
         &self.threads
     }
 
+    /// How many of the parameters, in the order of [`Model::parameters`], are those of the first layer.
+    pub fn first_layer_parameters(&self) -> usize {
+        self.layout[0].bias.end
+    }
+
     /// How many numbers the parameters are.
     pub fn parameter_count(&self) -> usize {
         self.parameters.values.len()
@@ -289,9 +294,9 @@ impl<T: Real> Model<T> {
         let (nodes, width) = (self.graph().nodes(), self.folded.width());
         let losses = ensure(&mut self.losses, nodes);
         let logits = (&mut self.logits[..], width);
-        node_losses(&self.threads, task.labels(), task.shares(), logits, losses);
+        node_losses(&self.threads, task.labels(), (task.shares(), task.smoothing()), logits, losses);
         let loss = task.mean(losses);
-        self.backward(self.dropout(epoch), extra);
+        self.backward(epoch, extra);
         Ok(loss)
     }
 
@@ -305,21 +310,47 @@ impl<T: Real> Model<T> {
         if nodes.is_empty() {
             return Ok(None);
         }
+        self.forward_to(nodes);
+        let logits = self.latest_logits();
+        check_fit(logits, self.graph().nodes(), labels, nodes)?;
+        Ok(metric.score(labels, nodes, logits))
+    }
+
+    /// The logits of `nodes` without dropout, one row after another, in place of what `out` held. As sooner than
+    /// [`Model::evaluate`] as [`Model::score`] is.
+    ///
+    /// # Errors
+    /// A node is out of range.
+    pub fn logits_of(&mut self, nodes: &[u32], out: &mut Vec<T>) -> Result<(), NnError> {
+        let all = self.graph().nodes();
+        if let Some(position) = nodes.iter().position(|&node| node as usize >= all) {
+            let value = nodes[position];
+            return Err(GraphError::NodeOutOfRange { field: "nodes", position, value, nodes: all }.into());
+        }
+        out.clear();
+        if nodes.is_empty() {
+            return Ok(());
+        }
+        self.forward_to(nodes);
+        let logits = self.latest_logits();
+        for &node in nodes {
+            out.extend_from_slice(logits.of(node as usize));
+        }
+        Ok(())
+    }
+
+    /// A pass without dropout whose logits are those of `nodes` alone; of those that are out of range there are none.
+    fn forward_to(&mut self, nodes: &[u32]) {
         let mut only = std::mem::take(&mut self.scored);
         only.clear();
         only.resize(self.graph().nodes(), false);
         for &node in nodes {
-            // One that is out of range is refused below.
             if let Some(scored) = only.get_mut(node as usize) {
                 *scored = true;
             }
         }
         self.forward(None, Some(&only));
-        let logits = self.latest_logits();
-        let score =
-            check_fit(logits, only.len(), labels, nodes).map(|()| metric.score(labels, nodes, logits));
         self.scored = only;
-        score
     }
 
     /// A pass without dropout over all nodes.
@@ -383,7 +414,7 @@ impl<T: Real> Model<T> {
         let (parameters, d_parameters) = (self.layout[0].view(values), self.layout[0].view_mut(term));
         let wanted = Wanted { input: None, edges: None };
         let context = Context { structure: first_structure, ..context };
-        first.backward(context, self.inputs.view(), parameters, d_hidden, d_parameters, wanted);
+        first.backward(context, self.inputs.view_in(epoch), parameters, d_hidden, d_parameters, wanted);
         self.hidden_of = self.hidden_of.filter(|_| first.keeps_forward());
         // The decoder comes after the embeddings and takes no part.
         for (total, &term) in total[..self.decoder.start].iter_mut().zip(&*term) {
@@ -415,7 +446,8 @@ impl<T: Real> Model<T> {
         if wanted { &self.gradients.second_edges.values } else { &[] }
     }
 
-    /// The latest gradient by input features, nodes × features; empty when none was asked for.
+    /// The latest gradient by input features, nodes × features; empty when none was asked for. Where some values are
+    /// dropped, by what the first layer read.
     pub fn input_gradients(&self) -> &[T] {
         if self.gradients.latest.inputs { &self.gradients.inputs } else { &[] }
     }
@@ -430,6 +462,11 @@ impl<T: Real> Model<T> {
     /// The first layer, unless its output is there already.
     fn forward_hidden(&mut self, epoch: Option<u32>) {
         let dropout = self.dropout(epoch);
+        let input_dropout =
+            epoch.and_then(|epoch| Dropout::of_inputs(self.seed, epoch, self.config.input_dropout));
+        if let (Some(epoch), Some(dropout)) = (epoch, input_dropout) {
+            self.inputs.drop_values(&self.threads, epoch, dropout);
+        }
         let (graph, structure) = &self.structures[self.current.0[0].0];
         let of = HiddenOf {
             parameters: self.parameters.version,
@@ -443,7 +480,8 @@ impl<T: Real> Model<T> {
         let hidden = ensure(&mut self.hidden, graph.nodes() * self.config.hidden);
         let parameters = self.layout[0].view(&self.parameters.values);
         let activation = Activation::Relu(dropout);
-        self.convolutions[0].forward(context, self.inputs.view(), parameters, activation, hidden);
+        let input = self.inputs.view_in(epoch);
+        self.convolutions[0].forward(context, input, parameters, activation, hidden);
         self.hidden_of = Some(of);
     }
 
@@ -460,7 +498,8 @@ impl<T: Real> Model<T> {
         self.convolutions[1].forward(context, input, (inner, folded), Activation::Linear, logits);
     }
 
-    fn backward(&mut self, dropout: Option<Dropout>, extra: Extra) {
+    fn backward(&mut self, epoch: Option<u32>, extra: Extra) {
+        let dropout = self.dropout(epoch);
         let shared = self.current.shared();
         let [(graph, structure), (second_graph, second_structure)] =
             self.current.0.map(|id| &self.structures[id.0]);
@@ -494,7 +533,7 @@ impl<T: Real> Model<T> {
         last.backward(second, input, (inner, folded), &self.logits, (d_inner, d_folded), wanted);
         self.folded.unfold(&self.threads, own, d_own, d_decoder);
 
-        let inputs = self.inputs.view();
+        let inputs = self.inputs.view_in(epoch);
         let wanted = Wanted {
             input: extra.inputs.then(|| InputGradient {
                 out: ensure(&mut gradients.inputs, nodes * inputs.columns),

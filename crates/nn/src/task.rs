@@ -13,6 +13,8 @@ pub struct Task<T> {
     labels: Arc<Labels>,
     /// ω_i / Σ ω; 0 for nodes that are not trained on.
     shares: Vec<T>,
+    /// ε: how much of each label is spread evenly over all classes.
+    smoothing: f64,
 }
 
 impl<T: Real> Task<T> {
@@ -39,13 +41,30 @@ impl<T: Real> Task<T> {
     /// # Errors
     /// Not one weight per node, one that is negative or not finite, one on a node without a label, or none above 0.
     pub fn weighted(labels: Arc<Labels>, weights: Vec<T>) -> Result<Self, NnError> {
-        let mut task = Self { labels, shares: weights };
+        let mut task = Self { labels, shares: weights, smoothing: 0.0 };
         task.check()?;
         let total: f64 = task.shares.iter().map(|&w| Into::<f64>::into(w)).sum();
         for weight in &mut task.shares {
             *weight = T::of(Into::<f64>::into(*weight) / total);
         }
         Ok(task)
+    }
+
+    /// The same with labels of 1 − ε + ε/C for the class of a node and ε/C for the C − 1 others; where nodes have many labels,
+    /// 1 − ε/2 for those that a node has and ε/2 for the others (Szegedy et al., 2016).
+    ///
+    /// # Errors
+    /// ε is not in [0, 1).
+    pub fn smoothed(self, smoothing: f64) -> Result<Self, NnError> {
+        if !(0.0..1.0).contains(&smoothing) {
+            return Err(Refusal::new("label_smoothing", smoothing, "in [0, 1)").into());
+        }
+        Ok(Self { smoothing, ..self })
+    }
+
+    /// ε of [`Task::smoothed`].
+    pub(crate) fn smoothing(&self) -> f64 {
+        self.smoothing
     }
 
     fn check(&self) -> Result<(), NnError> {

@@ -16,6 +16,8 @@ use std::process::ExitCode;
 
 use pyo3::prelude::*;
 
+use crate::fault::Fault;
+
 /// The program, with the words of its command line. Returns its exit code.
 #[pyfunction]
 fn main(py: Python<'_>, words: Vec<OsString>) -> u8 {
@@ -24,13 +26,11 @@ fn main(py: Python<'_>, words: Vec<OsString>) -> u8 {
     (0..=u8::MAX).find(|&number| ExitCode::from(number) == code).unwrap_or(2)
 }
 
-/// The methods: name, what it is, whether it orders edges, and its presets, the default first.
+/// The methods as JSON: names, what each is, its backbones and presets, the default first.
 #[pyfunction]
-fn methods() -> Vec<(&'static str, &'static str, bool, Vec<&'static str>)> {
-    edgepace_train::METHODS
-        .iter()
-        .map(|method| (method.name, method.summary, method.orders_edges, method.presets.to_vec()))
-        .collect()
+fn methods() -> PyResult<String> {
+    let text = serde_json::to_string(edgepace_train::METHODS);
+    Ok(text.map_err(|error| Fault::new("InternalError", error.to_string()))?)
 }
 
 #[pymodule]

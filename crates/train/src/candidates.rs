@@ -1,4 +1,4 @@
-//! What a method chooses among on validation.
+//! What a method chooses among on validation, or pools.
 
 use crate::config::RunConfig;
 
@@ -15,4 +15,12 @@ pub(crate) struct Candidates {
     pub(crate) list: Vec<Candidate>,
     /// Which of them is trained alone where there are no validation nodes to choose by.
     pub(crate) alone: usize,
+}
+
+/// What is pooled.
+pub(crate) struct Experts {
+    /// At least one, the simplest first.
+    pub(crate) list: Vec<Candidate>,
+    /// Whether one of them is kept in place of the pool.
+    pub(crate) pick: bool,
 }

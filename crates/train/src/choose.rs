@@ -7,6 +7,8 @@ use crate::error::TrainError;
 use crate::material::Material;
 use crate::registry::{self, MethodInfo};
 use crate::search::{Round, changes, rounds, trials};
+use crate::search_kind::Search;
+use crate::space::{self, Space};
 use crate::spec::{Course, RunSpec};
 
 /// One training of a run.
@@ -26,6 +28,22 @@ pub struct Trial {
     pub label: String,
     /// Its best validation score as choices compare it, higher being better; none without validation nodes.
     pub validation: Option<f64>,
+    /// What it was chosen by, higher being better, where that is another score.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub score: Option<f64>,
+    /// Its epochs, without those of a warm start; 0 in records of earlier versions.
+    #[serde(default)]
+    pub epochs: u32,
+    /// Its wall time, without that of a warm start.
+    #[serde(default)]
+    pub seconds: f64,
+}
+
+impl Trial {
+    /// What choices compare.
+    fn compared(&self) -> Option<f64> {
+        self.score.or(self.validation)
+    }
 }
 
 /// Names what to train until nothing is left.
@@ -37,7 +55,7 @@ pub(crate) struct Chooser {
     waiting: Vec<(Member, RunConfig)>,
     /// What was handed out last.
     current: Option<RunConfig>,
-    search: Option<Search>,
+    search: Option<Plan>,
     trials: Vec<Trial>,
     /// The settings of the best so far, as far as they were set.
     best: Option<(Option<f64>, RunConfig)>,
@@ -45,9 +63,17 @@ pub(crate) struct Chooser {
     expected: usize,
 }
 
-struct Search {
+/// What is tried after what waits.
+struct Plan {
     method: &'static MethodInfo,
-    rounds: std::vec::IntoIter<Round>,
+    next: Next,
+}
+
+enum Next {
+    /// One setting after the other.
+    Rounds(std::vec::IntoIter<Round>),
+    /// The best third of these, for three times as many epochs, so many times.
+    Halving { configs: Vec<RunConfig>, scores: Vec<Option<f64>>, rounds_to_come: u32 },
 }
 
 impl Chooser {
@@ -77,13 +103,37 @@ impl Chooser {
                 chooser.waiting.reverse();
                 chooser.expected = chooser.waiting.len();
             }
+            Course::Pool { experts, .. } => {
+                for (label, spec) in experts.iter().rev() {
+                    let member = Member { name: label, label: (*label).to_owned(), spec: spec.clone() };
+                    chooser.waiting.push((member, spec.config().clone()));
+                }
+                chooser.expected = chooser.waiting.len();
+            }
             Course::Search => {
                 let method = registry::find(&spec.config().method)?;
-                let config = RunConfig { search: false, ..spec.config().clone() };
-                let rounds = if alone { Vec::new() } else { rounds(method, &config) };
-                chooser.expected = 1 + trials(method, &rounds, &config)?;
-                chooser.wait_for(method, vec![config])?;
-                chooser.search = Some(Search { method, rounds: rounds.into_iter() });
+                let kind = spec.config().search;
+                let config = RunConfig { search: Search::Off, ..spec.config().clone() };
+                if kind == Search::Settings || alone {
+                    let rounds = if alone { Vec::new() } else { rounds(method, &config) };
+                    chooser.expected = 1 + trials(method, &rounds, &config)?;
+                    chooser.wait_for(method, vec![config])?;
+                    chooser.search = Some(Plan { method, next: Next::Rounds(rounds.into_iter()) });
+                    return Ok(chooser);
+                }
+                let configs = Space::of(kind, method, &config).first(kind, method, spec.seed())?;
+                chooser.expected = configs.len();
+                let halves = matches!(kind, Search::Halving(_));
+                let rounds_to_come = if halves { space::rounds(configs.len()) } else { 0 };
+                let mut next = configs.len();
+                for _ in 0..rounds_to_come {
+                    next = space::survivors(next);
+                    chooser.expected += next;
+                }
+                let first = configs.iter().map(|config| space::shortened(config, rounds_to_come));
+                chooser.wait_for(method, first.collect())?;
+                let next = Next::Halving { configs, scores: Vec::new(), rounds_to_come };
+                chooser.search = Some(Plan { method, next });
             }
         }
         Ok(chooser)
@@ -92,7 +142,11 @@ impl Chooser {
     fn wait_for(&mut self, method: &MethodInfo, configs: Vec<RunConfig>) -> Result<(), TrainError> {
         for config in configs.into_iter().rev() {
             let spec = self.whole.sibling(config.clone())?;
-            self.waiting.push((Member { name: method.name, label: changes(&config), spec }, config));
+            let label = match self.whole.config().search {
+                Search::Settings => changes(&config),
+                _ => format!("epochs={} lr={} {}", config.epochs, config.lr, changes(&config)),
+            };
+            self.waiting.push((Member { name: method.name, label, spec }, config));
         }
         Ok(())
     }
@@ -107,6 +161,24 @@ impl Chooser {
         (self.trials.len() + usize::from(self.current.is_some()), self.expected)
     }
 
+    /// What is known to come, the next first.
+    pub(crate) fn waiting(&self) -> impl Iterator<Item = &RunSpec> {
+        self.waiting.iter().rev().map(|(member, _)| &member.spec)
+    }
+
+    /// About how many epochs there are in what is not known yet.
+    pub(crate) fn epochs_unknown(&self) -> u64 {
+        if let Some(Plan { next: Next::Halving { configs, rounds_to_come, .. }, .. }) = &self.search {
+            // Every round is about as long as the first.
+            let of_round =
+                configs.iter().map(|config| u64::from(space::shortened(config, *rounds_to_come).epochs));
+            return of_round.sum::<u64>() * u64::from(*rounds_to_come);
+        }
+        let (begun, expected) = self.counts();
+        let unknown = expected.saturating_sub(begun + self.waiting.len());
+        unknown as u64 * u64::from(self.whole.config().epochs)
+    }
+
     /// What was trained, in turn.
     pub(crate) fn trials(&self) -> &[Trial] {
         &self.trials
@@ -115,13 +187,28 @@ impl Chooser {
     /// What to train next. What was handed out before must have been [told](Chooser::tell) of.
     pub(crate) fn next(&mut self) -> Result<Option<Member>, TrainError> {
         while self.waiting.is_empty() {
-            let Some(search) = &mut self.search else { return Ok(None) };
-            let Some(round) = search.rounds.next() else { return Ok(None) };
-            let (method, left) = (search.method, search.rounds.as_slice());
-            let Some((_, base)) = self.best.clone() else { return Ok(None) };
-            let others = round.others(method, &base)?;
-            // Presets differ in what is left to try.
-            self.expected = self.trials.len() + others.len() + trials(method, left, &base)?;
+            let Some(Plan { method, next }) = &mut self.search else { return Ok(None) };
+            let method = *method;
+            let others = match next {
+                Next::Rounds(rounds) => {
+                    let Some(round) = rounds.next() else { return Ok(None) };
+                    let Some((_, base)) = self.best.clone() else { return Ok(None) };
+                    let others = round.others(method, &base)?;
+                    // Presets differ in what is left to try.
+                    self.expected =
+                        self.trials.len() + others.len() + trials(method, rounds.as_slice(), &base)?;
+                    others
+                }
+                Next::Halving { rounds_to_come: 0, .. } => return Ok(None),
+                Next::Halving { configs, scores, rounds_to_come } => {
+                    *configs = best_of(configs, scores);
+                    scores.clear();
+                    *rounds_to_come -= 1;
+                    // What had fewer epochs is not compared with what has more.
+                    self.best = None;
+                    configs.iter().map(|config| space::shortened(config, *rounds_to_come)).collect()
+                }
+            };
             self.wait_for(method, others)?;
         }
         let Some((member, config)) = self.waiting.pop() else { return Ok(None) };
@@ -130,14 +217,29 @@ impl Chooser {
     }
 
     /// How well the latest went. Returns whether it is the best so far; the first one among equals is.
-    pub(crate) fn tell(&mut self, label: &str, validation: Option<f64>) -> bool {
-        self.trials.push(Trial { label: label.to_owned(), validation });
-        let is_best = self.best.as_ref().is_none_or(|(best, _)| validation > *best);
+    pub(crate) fn tell(&mut self, trial: Trial) -> bool {
+        let compared = trial.compared();
+        self.trials.push(trial);
+        if let Some(Plan { next: Next::Halving { scores, .. }, .. }) = &mut self.search {
+            scores.push(compared);
+        }
+        let is_best = self.best.as_ref().is_none_or(|(best, _)| compared > *best);
         if let Some(config) = self.current.take()
             && is_best
         {
-            self.best = Some((validation, config));
+            self.best = Some((compared, config));
         }
         is_best
     }
+}
+
+/// The best of these, in their order; among equals the earlier ones.
+fn best_of(configs: &[RunConfig], scores: &[Option<f64>]) -> Vec<RunConfig> {
+    let mut places: Vec<usize> = (0..configs.len().min(scores.len())).collect();
+    places.sort_by(|&one, &other| {
+        scores[other].partial_cmp(&scores[one]).unwrap_or(std::cmp::Ordering::Equal).then(one.cmp(&other))
+    });
+    places.truncate(space::survivors(configs.len()));
+    places.sort_unstable();
+    places.into_iter().map(|place| configs[place].clone()).collect()
 }

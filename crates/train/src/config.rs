@@ -8,7 +8,9 @@ use toml::{Table, Value};
 
 use crate::error::TrainError;
 use crate::features_from::FeaturesFrom;
+use crate::ground::{DecayOn, EpochRule, Ground, Situation};
 use crate::prepare::Preparation;
+use crate::search_kind::Search;
 use crate::setting::{Setting, literal};
 
 /// Settings of a run that every method shares, and those of its method.
@@ -26,18 +28,35 @@ pub struct RunConfig {
     pub epochs: u32,
     /// Step size of Adam, above 0.
     pub lr: f64,
-    /// The gradient of decay/2 · ‖θ‖² joins the loss's; at least 0.
-    pub weight_decay: f64,
+    /// What settings stand on that are left open: `paper` or `strong`.
+    pub ground: Ground,
+    /// The gradient of decay/2 · ‖θ‖² joins the loss's; at least 0. Unset: as the ground says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weight_decay: Option<f64>,
+    /// The parameters that decay: `all`, or those of the `first` layer. Unset: as the ground says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub decay_on: Option<DecayOn>,
     /// Units of the hidden layer and of the embedding, at least 1.
     pub hidden: usize,
     /// Share of hidden units that are dropped in training, in [0, 1).
     pub dropout: f64,
+    /// Share of the values of the features that are dropped in training, in [0, 1). Unset: as the ground says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub input_dropout: Option<f64>,
+    /// Probability that an edge is left out of a training step, in [0, 1). Unset: as the ground says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub drop_edge: Option<f64>,
+    /// How much of each label is spread evenly over all classes, in [0, 1).
+    pub label_smoothing: f64,
     /// What is done to the features: `auto`, `none`, `rows`, `lengths` or `standardise`.
     pub features: Preparation,
     /// Where features come from: `auto`, `given`, `filled`, `identity`, `degree`, `spectral` or `none`.
     pub features_from: FeaturesFrom,
-    /// Stop when the validation score has not risen for so many epochs; 0: never.
+    /// Stop when validation has not been better for so many epochs; 0: never.
     pub patience: u32,
+    /// Which epochs count: `accuracy` or `window`. Unset: as the ground says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub epoch_rule: Option<EpochRule>,
     /// What validation is judged by: `accuracy`, `macro-f1`, `balanced-accuracy`, `roc-auc` or `log-loss`; unset: accuracy, or
     /// ROC-AUC where nodes have many labels.
     #[serde(with = "metric_name", skip_serializing_if = "Option::is_none")]
@@ -46,8 +65,8 @@ pub struct RunConfig {
     /// that it is compared with.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub keep: Option<Keep>,
-    /// Whether the values that the method names as worth trying are tried, the best on validation being kept.
-    pub search: bool,
+    /// How settings are searched for, the best on validation being kept.
+    pub search: Search,
     /// Settings of the method, over those of its preset.
     pub settings: Table,
 }
@@ -70,9 +89,34 @@ pub const RUN_SETTINGS: &[Setting] = &[
     Setting::fixed("preset", "a named set of the method's settings; unset: its first"),
     Setting::fixed("epochs", "training epochs, from 1 to 1000000"),
     Setting::fixed("lr", "step size of Adam, above 0"),
-    Setting::fixed("weight_decay", "weight of the squared parameters in the loss, at least 0"),
+    Setting::fixed(
+        "ground",
+        "how a network is regularised where that is left open: paper (as in the paper's experiments) or strong",
+    ),
+    Setting::fixed(
+        "weight_decay",
+        "weight of the squared parameters in the loss, at least 0; unset: 0 on the paper's ground, 0.0005 on the strong one",
+    ),
+    Setting::fixed(
+        "decay_on",
+        "the parameters that decay: all, or those of the first layer; unset: all on the paper's ground, first on the strong one",
+    ),
     Setting::fixed("hidden", "units of the hidden layer and of the embedding, from 1 to 1048576"),
     Setting::fixed("dropout", "share of hidden units dropped in training, in [0, 1)"),
+    Setting::fixed(
+        "input_dropout",
+        "share of the values of the features dropped in training, in [0, 1); unset: 0, or 0.5 for words and tags on the strong \
+         ground",
+    ),
+    Setting::fixed(
+        "drop_edge",
+        "probability that an edge is left out of a training step, in [0, 1); unset: 0, or 0.3 on the strong ground where the \
+         method does not decide on edges in each step itself",
+    ),
+    Setting::fixed(
+        "label_smoothing",
+        "how much of each label is spread evenly over all classes in training, in [0, 1)",
+    ),
     Setting::fixed(
         "features",
         "what is done to the features: none, rows (divided by their sum), lengths (divided by their length), standardise \
@@ -86,6 +130,11 @@ pub const RUN_SETTINGS: &[Setting] = &[
     ),
     Setting::fixed("patience", "stop after so many epochs without a better validation score; 0: never"),
     Setting::fixed(
+        "epoch_rule",
+        "which epochs count: accuracy (the one of the best validation score) or window (the last 10 together, at the least \
+         log-loss on validation); unset: accuracy on the paper's ground, window on the strong one",
+    ),
+    Setting::fixed(
         "metric",
         "what validation is judged by: accuracy, macro-f1, balanced-accuracy, roc-auc or log-loss; unset: accuracy, or \
          roc-auc where nodes have many labels",
@@ -95,7 +144,11 @@ pub const RUN_SETTINGS: &[Setting] = &[
         "what is kept beside a warm start: best (on validation, plain training included) or method; unset: best for rcl, method \
          for the others",
     ),
-    Setting::fixed("search", "true: try presets and settings worth trying, keep the best on validation"),
+    Setting::fixed(
+        "search",
+        "try settings and keep the best on validation: true (presets and settings worth trying, one after the other), grid (the \
+         paper's epochs, lr and pace), random:N (so many of all combinations) or halving (many briefly, the best of them longer)",
+    ),
 ];
 
 /// The setting of that name that every method has.
@@ -112,15 +165,21 @@ impl Default for RunConfig {
             preset: None,
             epochs: 150,
             lr: AdamConfig::default().rate,
-            weight_decay: 0.0,
+            ground: Ground::default(),
+            weight_decay: None,
+            decay_on: None,
             hidden: model.hidden,
             dropout: model.dropout,
+            input_dropout: None,
+            drop_edge: None,
+            label_smoothing: 0.0,
             features: Preparation::Auto,
             features_from: FeaturesFrom::Auto,
             patience: 0,
+            epoch_rule: None,
             metric: None,
             keep: None,
-            search: false,
+            search: Search::Off,
             settings: Table::new(),
         }
     }
@@ -192,24 +251,65 @@ impl RunConfig {
         if !(self.lr > 0.0 && self.lr.is_finite()) {
             return refuse("lr", self.lr.to_string(), "a finite number above 0");
         }
-        if !(self.weight_decay >= 0.0 && self.weight_decay.is_finite()) {
-            return refuse("weight_decay", self.weight_decay.to_string(), "a finite number, at least 0");
+        if let Some(decay) = self.weight_decay.filter(|decay| !(*decay >= 0.0 && decay.is_finite())) {
+            return refuse("weight_decay", decay.to_string(), "a finite number, at least 0");
         }
         if !(1..=1 << 20).contains(&self.hidden) {
             return refuse("hidden", self.hidden.to_string(), "between 1 and 1048576");
         }
-        if !(0.0..1.0).contains(&self.dropout) {
-            return refuse("dropout", self.dropout.to_string(), "in [0, 1)");
+        let rates = [
+            ("dropout", Some(self.dropout)),
+            ("input_dropout", self.input_dropout),
+            ("drop_edge", self.drop_edge),
+            ("label_smoothing", Some(self.label_smoothing)),
+        ];
+        for (field, rate) in rates {
+            if let Some(rate) = rate.filter(|rate| !(0.0..1.0).contains(rate)) {
+                return refuse(field, rate.to_string(), "in [0, 1)");
+            }
         }
         Ok(())
     }
 
+    /// The same with what the ground says of settings that are left open.
+    pub(crate) fn grounded(&self, situation: Situation) -> Self {
+        let ground = self.ground.settings(situation);
+        Self {
+            weight_decay: self.weight_decay.or(Some(ground.weight_decay)),
+            decay_on: self.decay_on.or(Some(ground.decay_on)),
+            input_dropout: self.input_dropout.or(Some(ground.input_dropout)),
+            drop_edge: self.drop_edge.or(Some(ground.drop_edge)),
+            epoch_rule: self.epoch_rule.or(Some(ground.epoch_rule)),
+            ..self.clone()
+        }
+    }
+
+    /// Settings that do nothing, by name: what does nothing is not part of a run's id.
+    pub(crate) fn without_effect(&self) -> Vec<&'static str> {
+        let decays = self.weight_decay.is_some_and(|decay| decay > 0.0);
+        let neutral = [
+            // What it stands for is set.
+            ("ground", true),
+            ("decay_on", !decays || self.decay_on == Some(DecayOn::All)),
+            ("input_dropout", self.input_dropout == Some(0.0)),
+            ("drop_edge", self.drop_edge == Some(0.0)),
+            ("label_smoothing", self.label_smoothing == 0.0),
+            ("epoch_rule", self.epoch_rule == Some(EpochRule::Accuracy)),
+        ];
+        neutral.into_iter().filter_map(|(name, is_neutral)| is_neutral.then_some(name)).collect()
+    }
+
     pub(crate) fn model(&self) -> ModelConfig {
-        ModelConfig { hidden: self.hidden, dropout: self.dropout, ..ModelConfig::new(self.backbone) }
+        ModelConfig {
+            hidden: self.hidden,
+            dropout: self.dropout,
+            input_dropout: self.input_dropout.unwrap_or(0.0),
+            ..ModelConfig::new(self.backbone)
+        }
     }
 
     pub(crate) fn adam(&self) -> AdamConfig {
-        let decay = if self.weight_decay > 0.0 { Decay::Coupled(self.weight_decay) } else { Decay::None };
+        let decay = self.weight_decay.filter(|&decay| decay > 0.0).map_or(Decay::None, Decay::Coupled);
         AdamConfig { rate: self.lr, decay, ..AdamConfig::default() }
     }
 
@@ -295,7 +395,7 @@ mod tests {
             preset: Some("paper".into()),
             metric: Some(Metric::Accuracy),
             keep: Some(Keep::Best),
-            ..RunConfig::default()
+            ..RunConfig::default().grounded(Situation { words: true, drops_edges: true })
         });
         let written = text.unwrap();
         let fields: Vec<&str> =
@@ -329,6 +429,9 @@ mod tests {
             ("backbone", &["gcn", "gin", "sage", "pna", "mlp"][..]),
             ("features", &["none", "rows", "lengths", "standardise", "auto"]),
             ("features_from", &["given", "filled", "identity", "degree", "spectral", "none", "auto"]),
+            ("ground", &["paper", "strong"]),
+            ("decay_on", &["all", "first"]),
+            ("epoch_rule", &["accuracy", "window"]),
             ("keep", &["best", "method"]),
             ("metric", &["accuracy", "macro-f1", "balanced-accuracy", "roc-auc", "log-loss"]),
         ] {

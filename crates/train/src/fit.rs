@@ -28,10 +28,13 @@ pub(crate) struct Training {
     phase: Phase,
     epochs: u32,
     patience: u32,
+    last_counts: bool,
     metric: Metric,
     /// Directed edges of the dataset's graph, which are in at first.
     edges_at_first: usize,
     best: Option<Snapshot>,
+    /// What the best was chosen by.
+    criterion: Option<f64>,
     curve: Curve,
     /// Directed edges in the training structure, at each change: epoch and number.
     edges_history: Vec<(u32, usize)>,
@@ -44,6 +47,8 @@ pub(crate) struct Terms {
     pub(crate) phase: Phase,
     pub(crate) epochs: u32,
     pub(crate) patience: u32,
+    /// Whether the last epoch counts, and not the best on validation.
+    pub(crate) last_counts: bool,
     pub(crate) metric: Metric,
     pub(crate) edges_at_first: usize,
 }
@@ -61,16 +66,18 @@ pub(crate) struct Fitted {
 impl Training {
     /// A training that begins; `seconds` went into starting the learner.
     pub(crate) fn new(learner: Box<dyn Learner>, terms: Terms, seconds: f64) -> Self {
-        let Terms { phase, epochs, patience, metric, edges_at_first } = terms;
+        let Terms { phase, epochs, patience, last_counts, metric, edges_at_first } = terms;
         let (curve, edges_history) = (Curve::default(), Vec::new());
         Self {
             learner,
             phase,
             epochs,
             patience,
+            last_counts,
             metric,
             edges_at_first,
             best: None,
+            criterion: None,
             curve,
             edges_history,
             seconds,
@@ -104,13 +111,12 @@ impl Training {
         let (phase, epoch, epochs) = (self.phase, self.done(), self.epochs);
         let done = self.learner.epoch(epoch)?;
         let mut of_epoch = None;
-        let mut kept = self.best.as_ref().map(|best| best.validation);
+        let mut kept = self.best.as_ref().filter(|_| !self.last_counts).map(|_| self.criterion);
         let mut better = None;
         for evaluation in &done.evaluations {
-            let validation = evaluation.validation;
-            of_epoch = largest(of_epoch, validation);
-            if kept.is_none_or(|kept| is_better(validation, kept)) {
-                kept = Some(validation);
+            of_epoch = largest(of_epoch, evaluation.validation);
+            if kept.is_none_or(|kept| is_better(evaluation.criterion, kept)) {
+                kept = Some(evaluation.criterion);
                 better = Some(evaluation);
             }
         }
@@ -119,6 +125,7 @@ impl Training {
             let best = self.best.as_mut().unwrap_or_else(|| first.insert(Snapshot::default()));
             self.learner.snapshot(evaluation, best)?;
             (best.epoch, best.validation) = (epoch, evaluation.validation);
+            self.criterion = evaluation.criterion;
             evaluation.on.clone_into(&mut best.evaluated_on);
             self.best = self.best.take().or(first);
         }
@@ -140,10 +147,17 @@ impl Training {
     }
 
     /// What it has so far; none before the first epoch.
-    pub(crate) fn fitted(self) -> Option<Fitted> {
-        let edges = self.learner.edges();
-        let Self { best, curve, edges_history, seconds, .. } = self;
-        Some(Fitted { best: best?, edges, curve, edges_history, seconds })
+    ///
+    /// # Errors
+    /// As [`Learner::complete`].
+    pub(crate) fn fitted(self) -> Result<Option<Fitted>, TrainError> {
+        let begin = Instant::now();
+        let Self { mut learner, best, curve, edges_history, seconds, .. } = self;
+        let Some(mut best) = best else { return Ok(None) };
+        let edges = learner.edges();
+        learner.complete(&mut best)?;
+        let seconds = seconds + begin.elapsed().as_secs_f64();
+        Ok(Some(Fitted { best, edges, curve, edges_history, seconds }))
     }
 
     pub(crate) fn save(&self) -> Result<State, TrainError> {
@@ -154,6 +168,7 @@ impl Training {
         state.put_value("seconds", &self.seconds)?;
         if let Some(best) = &self.best {
             state.put_part("best", best.save()?);
+            state.put_value("criterion", &self.criterion)?;
         }
         Ok(state)
     }
@@ -166,6 +181,7 @@ impl Training {
         if self.done() > 0 {
             self.learner.restore(&state.part("learner"))?;
             self.best = Some(Snapshot::restore(&state.part("best"), nodes)?);
+            self.criterion = state.value("criterion")?;
         }
         Ok(())
     }

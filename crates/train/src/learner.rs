@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use edgepace_nn::Threads;
+use edgepace_nn::{Metric, Threads};
 use toml::Table;
 
 use crate::config::RunConfig;
@@ -23,18 +23,37 @@ pub struct Start<'a> {
     pub seed: u64,
     /// The thread budget.
     pub threads: &'a Threads,
-    /// Parameters of a plainly trained network at its epoch of best validation, for recipes that ask for them.
-    pub warm_start: Option<&'a [f32]>,
+    /// What a network that was trained first says at its epoch of best validation, for recipes that ask for one.
+    pub warm_start: Option<&'a Snapshot>,
 }
 
 impl Start<'_> {
-    /// The parameters of the warm start.
+    /// The warm start.
     ///
     /// # Errors
-    /// There are none, though the recipe asked for them.
-    pub fn warm_start(&self) -> Result<&[f32], TrainError> {
+    /// There is none, though the recipe asked for one.
+    pub fn warm_start(&self) -> Result<&Snapshot, TrainError> {
         self.warm_start
             .ok_or_else(|| TrainError::refused("warm start", "missing", "one: the method asks for it"))
+    }
+}
+
+/// A network that is trained before a recipe starts, with the settings that the run has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WarmStart {
+    /// Plain training on all edges, with the same backbone.
+    Plain,
+    /// Plain training without any edge.
+    EdgeFree,
+}
+
+impl WarmStart {
+    /// The method that trains it.
+    pub fn method(self) -> &'static str {
+        match self {
+            WarmStart::Plain => "vanilla",
+            WarmStart::EdgeFree => "mlp",
+        }
     }
 }
 
@@ -48,9 +67,25 @@ pub trait Recipe: fmt::Debug + Send + Sync {
         Ok(Table::new())
     }
 
-    /// Whether a plainly trained network is to be had first.
-    fn wants_warm_start(&self) -> bool {
-        false
+    /// The network that is to be had first, if one is.
+    fn wants_warm_start(&self) -> Option<WarmStart> {
+        None
+    }
+
+    /// How many epochs it takes, where that is its own matter: then the last one counts, whatever validation says. None: as
+    /// many as the run says, patience allowing, and the best on validation counts.
+    fn epochs(&self) -> Option<u32> {
+        None
+    }
+
+    /// What validation is judged by where several settings of it are chosen among; none: by the metric of the run.
+    fn chosen_by(&self) -> Option<Metric> {
+        None
+    }
+
+    /// Whether it trains a network of its own, beside its warm start.
+    fn is_network(&self) -> bool {
+        true
     }
 
     /// Refuses what it cannot learn from, before the first epoch.
@@ -94,6 +129,14 @@ pub trait Learner: Send {
     /// Predictions that are not finite, or something that it is made of refuses; `into` then is as it was.
     fn snapshot(&mut self, evaluation: &Evaluated, into: &mut Snapshot) -> Result<(), TrainError>;
 
+    /// Completes the snapshot that is kept, when training is over: what takes its time and is needed once.
+    ///
+    /// # Errors
+    /// Predictions that are not finite, or something that it is made of refuses.
+    fn complete(&mut self, _best: &mut Snapshot) -> Result<(), TrainError> {
+        Ok(())
+    }
+
     /// What it knows of each edge now.
     fn edges(&self) -> Option<EdgeReport> {
         None
@@ -136,6 +179,8 @@ pub struct Evaluated {
     pub on: &'static str,
     /// The score of the validation nodes, higher being better; none without such.
     pub validation: Option<f64>,
+    /// What epochs are chosen by, higher being better: that score, or something else that validation says.
+    pub criterion: Option<f64>,
 }
 
 /// A change of the training structure.

@@ -14,6 +14,7 @@ use crate::run::Finished;
 use crate::snapshot::SavedStructure;
 use crate::state::Numbers;
 use crate::tensor_file::{self, Kind, Tensor};
+use crate::window::mean_logits;
 
 const KIND: Kind = Kind { name: "model", version: 4 };
 
@@ -27,6 +28,8 @@ const TARGETS: &str = "targets";
 /// What each column of the features is lessened and divided by, where they are standardised.
 const FEATURE_MEAN: &str = "feature_mean";
 const FEATURE_DEVIATION: &str = "feature_deviation";
+/// The parameters of the epochs before the last of a window, epochs × parameters, where a window of epochs answers.
+const EARLIER: &str = "parameters_of_earlier_epochs";
 /// The logits of all nodes, where what was trained is no network.
 const LOGITS: &str = "logits";
 
@@ -142,6 +145,11 @@ impl Finished {
                 numbers: Numbers::F32(part.values.into()),
             })
             .collect();
+        if !snapshot.earlier.is_empty() {
+            let shape = vec![snapshot.earlier.len(), snapshot.parameters.len()];
+            let numbers: Vec<f32> = snapshot.earlier.iter().flat_map(|one| one.iter().copied()).collect();
+            tensors.push(Tensor { name: EARLIER.to_owned(), shape, numbers: Numbers::F32(numbers.into()) });
+        }
         for (name, numbers) in [(FEATURE_MEAN, fitted.mean()), (FEATURE_DEVIATION, fitted.deviation())] {
             if !numbers.is_empty() {
                 tensors.push(Tensor::row(name, Numbers::F32(numbers.into())));
@@ -223,11 +231,11 @@ impl SavedModel {
         if let Some(logits) = self.floats(LOGITS, &[nodes * outputs])? {
             return Ok(logits.to_vec());
         }
-        Ok(self.network(dataset, &Threads::new(1)?)?.evaluate().all_logits().into_owned())
+        self.answer(&mut self.network(dataset, &Threads::new(1)?)?)
     }
 
-    /// The embeddings z of all nodes of the dataset that it was trained on, row after row, and how long a row is; none where
-    /// what was trained is no network.
+    /// The embeddings z of all nodes of the dataset that it was trained on, row after row, and how long a row is; those of its
+    /// last epoch where a window of epochs answers. None where what was trained is no network, or several.
     ///
     /// # Errors
     /// As [`SavedModel::logits`].
@@ -245,7 +253,8 @@ impl SavedModel {
     }
 
     /// Logits and embeddings of all nodes of a dataset whose edges weigh `weights`, by edge id, times what they weigh by
-    /// themselves; edges of weight 0 are not there. None where what was trained is no network.
+    /// themselves; edges of weight 0 are not there. As where it is the warm start of a method, the last of its epochs answers
+    /// alone. None where what was trained is no network, or several.
     ///
     /// # Errors
     /// Another dataset, or not one weight per edge.
@@ -295,6 +304,19 @@ impl SavedModel {
             model.on(Layers([StructureId::FIRST, second]));
         }
         Ok(model)
+    }
+
+    /// What it says of all nodes, by the network that [`SavedModel::model_on`] made: with the parameters that this has and
+    /// those of earlier epochs, if there are any.
+    pub(crate) fn answer(&self, model: &mut Model<f32>) -> Result<Vec<f32>, TrainError> {
+        let latest = model.parameter_values().to_vec();
+        let earlier: Vec<Arc<[f32]>> = match self.tensor(EARLIER).map(|tensor| tensor.shape.first()) {
+            Some(Some(&epochs)) => self
+                .floats(EARLIER, &[epochs, latest.len()])?
+                .map_or_else(Vec::new, |all| all.chunks_exact(latest.len()).map(Into::into).collect()),
+            _ => Vec::new(),
+        };
+        mean_logits(model, &earlier, &latest)
     }
 
     /// The features of a graph as the model takes them: come by as those of training were (`features_from`), and with what was done to

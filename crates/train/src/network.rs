@@ -4,17 +4,20 @@ use std::sync::Arc;
 
 use edgepace_graph::bytes::{array, total};
 use edgepace_graph::{Features, Graph, Labels, WeightedGraph};
-use edgepace_nn::{Adam, AdamConfig, Extent, Layers, Metric, Model, StructureId, Task};
+use edgepace_nn::{Adam, AdamConfig, Extent, Layers, Logits, Metric, Model, StructureId, Task};
 
 use crate::config::RunConfig;
+use crate::dropping::Dropping;
 use crate::error::{TrainError, check_finite};
 use crate::features_from::FeaturesFrom;
+use crate::ground::{DecayOn, EpochRule, WINDOW};
 use crate::learner::{Epoch, Evaluated, Learner, Start, StructureChange};
 use crate::material::Material;
 use crate::prepare::Preparation;
 use crate::scoring::comparable;
 use crate::snapshot::{EdgeReport, SavedStructure, Snapshot};
 use crate::state::State;
+use crate::window::{Window, add_saved, mean_logits};
 
 /// A network in training. Labels of test nodes are not in it.
 pub(crate) struct Network {
@@ -40,6 +43,9 @@ pub(crate) struct Network {
     pub(crate) epochs: u32,
     optimiser: Adam<f32>,
     adam: AdamConfig,
+    dropping: Option<Dropping>,
+    /// Whether a window of epochs counts.
+    window: bool,
     initial: Vec<f32>,
 }
 
@@ -49,6 +55,8 @@ pub(crate) struct Network {
 /// prepared features and their transpose, a weight per node and the first structure; then also the buffers of the passes
 /// ([`Footprint::model`](edgepace_nn::Footprint::model)) and the best snapshot, p and the logits.
 pub(crate) struct NetworkBytes {
+    /// Of the prepared features alone.
+    pub(crate) features: u64,
     pub(crate) made: u64,
     pub(crate) training: u64,
 }
@@ -57,8 +65,9 @@ impl NetworkBytes {
     pub(crate) fn of(material: &Material, config: &RunConfig) -> Self {
         let footprint = material.footprint(config);
         let nodes = material.graph().nodes();
+        let features = prepared_bytes(material, config);
         let beside = total([
-            prepared_bytes(material, config),
+            features,
             footprint.parameters().saturating_mul(3),
             array::<f32>(&[nodes]),
             array::<u32>(&[material.split().train().len() + material.split().validation().len()]),
@@ -66,8 +75,15 @@ impl NetworkBytes {
         // Features are prepared when what they were made with is gone.
         let making = config.features_from.making_bytes(material.profile(), material.graph().edges());
         Self {
+            features,
             made: total([beside, footprint.made()]).max(making),
-            training: total([beside, footprint.model(), snapshot_bytes(material, config)]),
+            training: total([
+                beside,
+                footprint.model(),
+                snapshot_bytes(material, config),
+                dropping_bytes(material, config),
+                window_bytes(material, config),
+            ]),
         }
     }
 }
@@ -90,7 +106,43 @@ fn prepared_bytes(material: &Material, config: &RunConfig) -> u64 {
 /// The bytes of the parameters and logits that a snapshot keeps.
 pub(crate) fn snapshot_bytes(material: &Material, config: &RunConfig) -> u64 {
     let footprint = material.footprint(config);
-    total([footprint.parameters(), footprint.logits()])
+    let epochs = if has_window(config) { WINDOW.min(config.epochs as usize) } else { 1 };
+    total([footprint.parameters().saturating_mul(epochs as u64), footprint.logits()])
+}
+
+fn has_window(config: &RunConfig) -> bool {
+    config.epoch_rule == Some(EpochRule::Window)
+}
+
+/// Where edges are dropped: what is left of a structure, with what it keeps of propagated features, and a weight per edge.
+fn dropping_bytes(material: &Material, config: &RunConfig) -> u64 {
+    if config.drop_edge.is_none_or(|rate| rate == 0.0) {
+        return 0;
+    }
+    let (footprint, edges) = (material.footprint(config), material.graph().edges());
+    total([
+        footprint.structure(edges, footprint.extent().symmetric),
+        footprint.propagated_inputs(),
+        array::<f32>(&[edges]),
+    ])
+}
+
+/// Where a window counts: the parameters of its epochs, what they say of the validation nodes with its mean, and in the end
+/// a structure to answer on.
+fn window_bytes(material: &Material, config: &RunConfig) -> u64 {
+    if !has_window(config) {
+        return 0;
+    }
+    let (footprint, edges) = (material.footprint(config), material.graph().edges());
+    let epochs = WINDOW.min(config.epochs as usize);
+    let width = material.labels().width();
+    total([
+        footprint.parameters().saturating_mul(epochs as u64),
+        array::<f32>(&[epochs, material.split().validation().len(), width]),
+        footprint.logits(),
+        footprint.structure(edges, footprint.extent().symmetric),
+        footprint.propagated_inputs(),
+    ])
 }
 
 impl Network {
@@ -105,10 +157,16 @@ impl Network {
         let features = material.prepared(config, threads)?;
         let labels = Arc::clone(material.labels());
         let (outputs, shape) = (labels.width(), config.model());
-        let model = Model::new(weighted.clone(), Arc::clone(&features), outputs, shape, seed, threads)?;
+        let mut model = Model::new(weighted.clone(), Arc::clone(&features), outputs, shape, seed, threads)?;
         let split = material.split();
-        let task = Task::new(Arc::clone(&labels), split.train())?;
-        let adam = config.adam();
+        let task = Task::new(Arc::clone(&labels), split.train())?.smoothed(config.label_smoothing)?;
+        let decaying = match config.decay_on {
+            Some(DecayOn::First) => Some(model.first_layer_parameters()),
+            Some(DecayOn::All) | None => None,
+        };
+        let adam = AdamConfig { decaying, ..config.adam() };
+        let rate = config.drop_edge.filter(|&rate| rate > 0.0);
+        let dropping = rate.map(|rate| Dropping::new(rate, start, &weighted, &mut model)).transpose()?;
         Ok(Self {
             optimiser: Adam::new(adam, model.parameter_count())?,
             initial: model.parameter_values().to_vec(),
@@ -123,15 +181,52 @@ impl Network {
             metric: config.metric.unwrap_or_else(|| Metric::default_for(material.labels())),
             epochs: config.epochs,
             adam,
+            dropping,
+            window: has_window(config),
         })
     }
 
-    /// One training step on a structure; returns the loss before it.
+    /// One training step on a structure, or on what is left of it where edges are dropped; returns the loss before it.
     ///
     /// # Errors
     /// As [`Model::train`].
     pub(crate) fn train_on(&mut self, structure: StructureId, epoch: u32) -> Result<f64, TrainError> {
+        let structure = self.without_dropped(structure, epoch)?;
         Ok(self.model.on(structure).train(&self.task, &mut self.optimiser, epoch)?)
+    }
+
+    /// What is left of a structure in the training step of an epoch: all of it unless edges are dropped.
+    ///
+    /// # Errors
+    /// As [`Model::set_edge_weights`].
+    pub(crate) fn without_dropped(
+        &mut self,
+        structure: StructureId,
+        epoch: u32,
+    ) -> Result<StructureId, TrainError> {
+        match &mut self.dropping {
+            Some(dropping) if dropping.is_of(structure) => dropping.draw(&mut self.model, epoch),
+            _ => Ok(structure),
+        }
+    }
+
+    /// Says that training steps are on this graph from now on, whose edges weigh so much in all, as the structure already
+    /// knows: where edges are dropped, they are those of it.
+    ///
+    /// # Errors
+    /// As [`Model::set_graph`].
+    pub(crate) fn trains_on(
+        &mut self,
+        structure: StructureId,
+        graph: Arc<Graph>,
+        weights: &[f32],
+    ) -> Result<(), TrainError> {
+        match &mut self.dropping {
+            Some(dropping) => {
+                dropping.change(&mut self.model, structure, WeightedGraph::new(graph, weights)?)
+            }
+            None => Ok(()),
+        }
     }
 
     /// One optimiser step along the model's latest gradient.
@@ -272,6 +367,7 @@ pub(crate) trait Method: Send {
 pub(crate) struct NetworkLearner<M> {
     network: Network,
     method: M,
+    window: Window,
 }
 
 impl<M: Method + 'static> NetworkLearner<M> {
@@ -282,22 +378,31 @@ impl<M: Method + 'static> NetworkLearner<M> {
     ) -> Result<Box<dyn Learner>, TrainError> {
         let mut network = Network::new(start)?;
         let method = make(&mut network)?;
-        Ok(Box::new(Self { network, method }))
+        Ok(Box::new(Self { network, method, window: Window::default() }))
     }
 }
 
 impl<M: Method> Learner for NetworkLearner<M> {
     fn epoch(&mut self, epoch: u32) -> Result<Epoch, TrainError> {
-        let Self { network, method } = self;
+        let Self { network, method, window } = self;
         let change = method.before(epoch, network)?;
         let loss = method.step(epoch, network)?;
         check_finite(&[loss as f32], "the loss is", epoch, method.step_sizes())?;
         method.after(epoch, network)?;
+        if network.window {
+            window.push(network.model.parameter_values());
+        }
         let score = |(number, on): (usize, EvaluatedOn)| {
+            if network.window {
+                let about = (network.metric, &*network.labels, &*network.validation);
+                let model = network.model.on(on.structure);
+                let [validation, criterion] = window.scores(number, model, about)?;
+                return Ok(Evaluated { epoch, number, on: on.name, validation, criterion });
+            }
             let model = network.model.on(on.structure);
             let validation = model.score(network.metric, &network.labels, &network.validation)?;
             let validation = validation.map(|score| comparable(network.metric, score));
-            Ok(Evaluated { epoch, number, on: on.name, validation })
+            Ok(Evaluated { epoch, number, on: on.name, validation, criterion: validation })
         };
         let evaluations =
             method.evaluated_on().into_iter().enumerate().map(score).collect::<Result<_, TrainError>>()?;
@@ -305,15 +410,26 @@ impl<M: Method> Learner for NetworkLearner<M> {
     }
 
     fn snapshot(&mut self, evaluation: &Evaluated, into: &mut Snapshot) -> Result<(), TrainError> {
-        let Self { network, method } = self;
+        let Self { network, method, window } = self;
         let Some(&on) = method.evaluated_on().get(evaluation.number) else {
             let names = "one of the latest epoch".to_owned();
             return Err(TrainError::refused("evaluation", evaluation.on, names));
         };
         let model = network.model.on(on.structure);
-        let predicted = model.evaluate();
-        check_finite(&predicted.all_logits(), "the predictions are", evaluation.epoch, method.step_sizes())?;
-        predicted.copy_logits(&mut into.logits);
+        if network.window {
+            check_finite(
+                window.mean(evaluation.number),
+                "the predictions are",
+                evaluation.epoch,
+                method.step_sizes(),
+            )?;
+            into.earlier = window.earlier();
+        } else {
+            let predicted = model.evaluate();
+            let logits = predicted.all_logits();
+            check_finite(&logits, "the predictions are", evaluation.epoch, method.step_sizes())?;
+            predicted.copy_logits(&mut into.logits);
+        }
         into.parameters.clear();
         into.parameters.extend_from_slice(model.parameter_values());
         let matrix = into.structure.matrix.take();
@@ -327,6 +443,22 @@ impl<M: Method> Learner for NetworkLearner<M> {
         Ok(())
     }
 
+    /// The logits of a window: the mean of those of its epochs, all on the structure of its last.
+    fn complete(&mut self, best: &mut Snapshot) -> Result<(), TrainError> {
+        let Self { network, method, .. } = self;
+        if !network.window {
+            return Ok(());
+        }
+        let structure = best.structure.as_edges(network.graph.nodes())?;
+        let layers = add_saved(&mut network.model, &network.weighted, &structure)?;
+        best.logits = mean_logits(network.model.on(layers), &best.earlier, &best.parameters)?;
+        check_finite(&best.logits, "the predictions are", best.epoch, method.step_sizes())?;
+        let logits = Logits::new(&best.logits, network.labels.width());
+        let score = network.metric.score(&network.labels, &network.validation, logits);
+        best.validation = score.map(|score| comparable(network.metric, score));
+        Ok(())
+    }
+
     fn edges(&self) -> Option<EdgeReport> {
         self.method.edges()
     }
@@ -334,12 +466,18 @@ impl<M: Method> Learner for NetworkLearner<M> {
     fn save(&self) -> Result<State, TrainError> {
         let mut state = State::default();
         state.put_part("network", self.network.save()?);
+        if self.network.window {
+            state.put_part("window", self.window.save()?);
+        }
         state.put_part("method", self.method.save(&self.network)?);
         Ok(state)
     }
 
     fn restore(&mut self, state: &State) -> Result<(), TrainError> {
         self.network.restore(&state.part("network"))?;
+        if self.network.window {
+            self.window = Window::restore(&state.part("window"))?;
+        }
         self.method.restore(&state.part("method"), &mut self.network)
     }
 }

@@ -26,7 +26,13 @@ impl SavedModel {
         let header = self.header();
         if self.is_fixed() {
             let found = format!("{}, which keeps its answers and no network", header.config.method);
-            return Err(TrainError::refused("model", found, "a network, to predict for new nodes"));
+            let expected = match &header.config.method[..] {
+                "auto" => {
+                    "a network, to predict for new nodes: train with `pick=true`, which keeps one expert"
+                }
+                _ => "a network, to predict for new nodes",
+            };
+            return Err(TrainError::refused("model", found, expected));
         }
         let from = header.config.features_from;
         if !from.fits_new_nodes() {
@@ -63,7 +69,7 @@ impl SavedModel {
             let weights: Vec<f32> = (0..graph.edges()).map(|edge| (mean * own(edge)) as f32).collect();
             model.set_weighted_graph(graph, &weights)?;
         }
-        Ok(model.evaluate().all_logits().into_owned())
+        self.answer(&mut model)
     }
 }
 

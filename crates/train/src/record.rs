@@ -9,6 +9,7 @@ use crate::config::RunConfig;
 use crate::error::TrainError;
 use crate::features_from::UsedFeatures;
 use crate::fit::Curve;
+use crate::pool::Expert;
 use crate::scoring::Scores;
 use crate::warning::{Warning, with_messages};
 
@@ -89,6 +90,12 @@ pub struct RunResult {
     pub evaluated_on: String,
     /// What the best of several candidates was, where the run had to choose.
     pub chosen: Option<String>,
+    /// What it cost to choose; none where there was nothing to choose.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub search: Option<SearchCost>,
+    /// The experts that answer together, where they do, the simplest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pool: Vec<Expert>,
     /// Why the run ended before its time, if it did; it can go on from its checkpoint.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stopped: Option<String>,
@@ -117,6 +124,27 @@ pub struct RunResult {
     /// What one would want to know about the run; each with its message where it is written.
     #[serde(default, serialize_with = "with_messages")]
     pub warnings: Vec<Warning>,
+}
+
+/// What it cost to choose on validation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SearchCost {
+    /// Trainings.
+    pub trials: usize,
+    /// Their epochs, without those of warm starts.
+    pub epochs: u64,
+    /// Their wall time, without that of warm starts.
+    pub seconds: f64,
+}
+
+impl SearchCost {
+    pub(crate) fn of(trials: &[Trial]) -> Self {
+        Self {
+            trials: trials.len(),
+            epochs: trials.iter().map(|trial| u64::from(trial.epochs)).sum(),
+            seconds: trials.iter().map(|trial| trial.seconds).sum(),
+        }
+    }
 }
 
 /// Which part of a run was kept.

@@ -6,15 +6,13 @@ use edgepace_graph::{Refusal, nearest};
 use serde::Serialize;
 use toml::Table;
 
-use crate::candidates::Candidates;
+use crate::candidates::{Candidates, Experts};
 use crate::config::{Keep, RUN_SETTINGS, RunConfig, to_table};
 use crate::error::TrainError;
 use crate::learner::Recipe;
 use crate::methods::vanilla::Vanilla;
-use crate::methods::{drop_edge, gnn_svd, neural_sparse, nodes, pro_gnn, prune, ptdnet, rcl};
+use crate::methods::{auto, belief, drop_edge, gnn_svd, neural_sparse, nodes, pro_gnn, prune, ptdnet, rcl};
 use crate::setting::Setting;
-
-use rcl::AUTO;
 
 /// Checks the settings of a config and makes the method's recipe of them.
 type MakeRecipe = fn(&RunConfig) -> Result<Arc<dyn Recipe>, TrainError>;
@@ -24,6 +22,9 @@ type Defaults = fn(&RunConfig) -> Result<Table, TrainError>;
 
 /// What a method chooses among on validation, if the config leaves it the choice.
 type ListCandidates = fn(&RunConfig) -> Option<Candidates>;
+
+/// What a method pools.
+type ListExperts = fn(&RunConfig) -> Result<Experts, TrainError>;
 
 /// What a method is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -52,6 +53,9 @@ pub struct MethodInfo {
     pub presets: &'static [&'static str],
     /// Whether it says of each edge how far it trusts it, so that an audit can take that up.
     pub orders_edges: bool,
+    /// Whether the run may leave random edges out of its training steps (`drop_edge`).
+    #[serde(skip)]
+    pub(crate) drops_edges: bool,
     /// What it keeps by default where it has a warm start: methods to compare with keep what they made themselves.
     #[serde(skip)]
     pub keeps: Keep,
@@ -64,6 +68,8 @@ pub struct MethodInfo {
     pub(crate) to_save_memory: &'static str,
     #[serde(skip)]
     candidates: Option<ListCandidates>,
+    #[serde(skip)]
+    experts: Option<ListExperts>,
     #[serde(skip)]
     recipe: MakeRecipe,
 }
@@ -87,11 +93,27 @@ impl MethodInfo {
         (self.candidates?)(config)
     }
 
+    /// What it pools; none where it pools nothing.
+    ///
+    /// # Errors
+    /// As [`MethodInfo::recipe`].
+    pub(crate) fn experts(&self, config: &RunConfig) -> Result<Option<Experts>, TrainError> {
+        let Some(experts) = self.experts else { return Ok(None) };
+        self.check(config)?;
+        experts(config).map(Some)
+    }
+
     /// The recipe for the settings of a config, which are checked.
     ///
     /// # Errors
     /// A backbone that it does not work with, a preset that it does not have, or settings out of their range.
     pub(crate) fn recipe(&self, config: &RunConfig) -> Result<Arc<dyn Recipe>, TrainError> {
+        self.check(config)?;
+        (self.recipe)(config)
+    }
+
+    /// Refuses a backbone that it does not work with, a preset or a setting that it does not have.
+    fn check(&self, config: &RunConfig) -> Result<(), TrainError> {
         let refuse = |field: &'static str, found: &str, expected: String| {
             Err(TrainError::refused(field, format!("`{found}`"), expected))
         };
@@ -112,7 +134,7 @@ impl MethodInfo {
         if let Some(key) = config.settings.keys().find(|key| !known(key)) {
             return Err(self.unknown_setting(key));
         }
-        (self.recipe)(config)
+        Ok(())
     }
 }
 
@@ -144,11 +166,13 @@ const PLAIN: MethodInfo = MethodInfo {
     summary: "plain training on all edges",
     presets: &[],
     orders_edges: false,
+    drops_edges: true,
     keeps: Keep::Method,
     settings: &[],
     defaults: |_| Ok(Table::new()),
     to_save_memory: "a smaller `hidden`",
     candidates: None,
+    experts: None,
     recipe: |_| Ok(Arc::new(Vanilla)),
 };
 
@@ -186,7 +210,7 @@ const fn structure_learning(
     recipe: MakeRecipe,
 ) -> MethodInfo {
     let method = node_curriculum(name, summary, settings, recipe);
-    MethodInfo { backbones: GRAPH_BACKBONES, orders_edges: true, ..method }
+    MethodInfo { backbones: GRAPH_BACKBONES, orders_edges: true, drops_edges: false, ..method }
 }
 
 /// Plain training on the edges that look best.
@@ -198,7 +222,7 @@ const fn pruning(name: &'static str, summary: &'static str, recipe: MakeRecipe) 
 /// Every method.
 pub const METHODS: &[MethodInfo] = &[
     PLAIN,
-    MethodInfo { name: "mlp", summary: "plain training without any edge", ..PLAIN },
+    MethodInfo { name: "mlp", summary: "plain training without any edge", drops_edges: false, ..PLAIN },
     MethodInfo {
         group: Group::Use,
         presets: rcl::PRESETS,
@@ -207,10 +231,27 @@ pub const METHODS: &[MethodInfo] = &[
         ..curriculum("rcl", "Relational Curriculum Learning: well-expected edges first")
     },
     MethodInfo {
+        name: "auto",
         group: Group::Use,
-        presets: &[AUTO],
-        candidates: Some(rcl::candidates),
-        ..curriculum(AUTO, "the best on validation of mlp, vanilla and presets of rcl")
+        backbones: GRAPH_BACKBONES,
+        summary: "mlp, plain training, rcl and belief as one answer, each trusted as far as validation says",
+        orders_edges: true,
+        settings: auto::SETTINGS,
+        defaults: auto::defaults,
+        experts: Some(auto::experts),
+        ..PLAIN
+    },
+    MethodInfo {
+        group: Group::Use,
+        orders_edges: true,
+        to_save_memory: "a method that trains a network, as `vanilla`",
+        candidates: Some(belief::candidates),
+        ..node_curriculum(
+            "belief",
+            "belief propagation: what an edge-free model says, told along edges",
+            (belief::SETTINGS, belief::defaults),
+            belief::recipe,
+        )
     },
     MethodInfo {
         orders_edges: false,

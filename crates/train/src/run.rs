@@ -6,16 +6,17 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use edgepace_graph::{Dataset, Split};
-use edgepace_nn::Threads;
+use edgepace_nn::{Logits, Threads};
 
 use crate::choose::{Chooser, Member, Trial};
 use crate::config::RunConfig;
 use crate::error::TrainError;
 use crate::event::{Event, Listener, Phase};
 use crate::fit::{Terms, Training};
-use crate::learner::Start;
+use crate::learner::{Recipe, Start, WarmStart};
 use crate::material::Material;
 use crate::record::RunRecord;
+use crate::scoring::comparable;
 use crate::shelf::Shelf;
 use crate::snapshot::{EdgeReport, Snapshot};
 use crate::spec::{Course, RunSpec};
@@ -43,8 +44,12 @@ pub struct Run {
     member: Option<Member>,
     training: Option<Training>,
     best: Option<Trained>,
+    /// Every expert that is trained, where they answer together.
+    experts: Vec<Trained>,
     /// The latest warm start with its id: the next training may need it too, and it may turn out to be the best.
     warm_start: Option<(String, Arc<Trained>)>,
+    /// That of the best so far.
+    best_warm_start: Option<(String, Arc<Trained>)>,
     /// The edge report of the best that has one, with its validation score.
     report: Option<(Option<f64>, EdgeReport)>,
     events: Vec<Event>,
@@ -84,7 +89,9 @@ impl Run {
             member: None,
             training: None,
             best: None,
+            experts: Vec::new(),
             warm_start: None,
+            best_warm_start: None,
             report: None,
             events: Vec::new(),
             epochs_done: 0,
@@ -101,21 +108,16 @@ impl Run {
     /// Epochs that are done, and about how many are left; fewer where patience runs out.
     pub fn progress(&self) -> (u64, u64) {
         let epochs = u64::from(self.spec.config().epochs);
-        let (begun, expected) = self.chooser.counts();
+        let (begun, _) = self.chooser.counts();
         let of_training = self.training.as_ref().map_or(0, |training| u64::from(training.left()));
-        let waits = self.member.is_some()
-            && self.training.as_ref().is_none_or(|training| training.phase() == Phase::WarmStart);
-        let begins = begun == 0 && self.wants_warm_start();
-        let more = (expected.saturating_sub(begun) + usize::from(waits) + usize::from(begins)) as u64;
-        (self.epochs_done, of_training + epochs * more)
-    }
-
-    /// Whether plain training comes first, as far as that can be known before the run begins.
-    fn wants_warm_start(&self) -> bool {
-        match self.spec.course() {
-            Course::One(recipe) => recipe.wants_warm_start(),
-            _ => false,
-        }
+        let waits =
+            |_: &&Member| self.training.as_ref().is_none_or(|training| training.phase() == Phase::WarmStart);
+        let member = self.member.as_ref().filter(waits).map(|member| &member.spec);
+        let known = member.into_iter().chain(self.chooser.waiting());
+        let of_known: u64 = known.map(|spec| u64::from(epochs_of(spec))).sum();
+        let first = self.chooser.waiting().next().filter(|_| begun == 0);
+        let begins = u64::from(first.and_then(kind_of_warm_start).is_some());
+        (self.epochs_done, of_training + of_known + self.chooser.epochs_unknown() + epochs * begins)
     }
 
     /// Trains one more epoch. Returns what happened, or nothing when the run is over.
@@ -166,16 +168,16 @@ impl Run {
             let expected = "one that has nothing left to choose";
             return Err(TrainError::refused("candidate", &member.label[..], expected));
         };
-        if !recipe.wants_warm_start() {
+        let Some(kind) = recipe.wants_warm_start() else {
             return self.training_of(&member.spec, Phase::Training, None);
-        }
-        let vanilla = member.spec.vanilla()?;
-        match self.shelf.get(vanilla.id()) {
+        };
+        let first = member.spec.warm_start(kind)?;
+        match self.shelf.get(first.id()) {
             Some(plain) => {
-                self.warm_start = Some((vanilla.id().to_owned(), Arc::clone(&plain)));
-                self.training_of(&member.spec, Phase::Training, Some(&plain.snapshot.parameters))
+                self.warm_start = Some((first.id().to_owned(), Arc::clone(&plain)));
+                self.training_of(&member.spec, Phase::Training, Some(&plain.snapshot))
             }
-            None => self.training_of(&vanilla, Phase::WarmStart, None),
+            None => self.training_of(&first, Phase::WarmStart, None),
         }
     }
 
@@ -183,7 +185,7 @@ impl Run {
         &self,
         spec: &RunSpec,
         phase: Phase,
-        warm_start: Option<&[f32]>,
+        warm_start: Option<&Snapshot>,
     ) -> Result<Training, TrainError> {
         let begin = Instant::now();
         let Course::One(recipe) = spec.course() else {
@@ -192,8 +194,15 @@ impl Run {
         let (material, config, threads) = (&self.material, spec.config(), &self.threads);
         let learner = recipe.start(&Start { material, config, seed: spec.seed(), threads, warm_start })?;
         let edges_at_first = material.graph().edges();
-        let (epochs, patience, metric) = (config.epochs, config.patience, spec.metric());
-        let terms = Terms { phase, epochs, patience, metric, edges_at_first };
+        let last_counts = recipe.epochs().is_some();
+        let terms = Terms {
+            phase,
+            epochs: epochs_of(spec),
+            patience: if last_counts { 0 } else { config.patience },
+            last_counts,
+            metric: spec.metric(),
+            edges_at_first,
+        };
         Ok(Training::new(learner, terms, begin.elapsed().as_secs_f64()))
     }
 
@@ -203,19 +212,22 @@ impl Run {
             return Ok(());
         };
         let phase = training.phase();
-        let Some(fitted) = training.fitted() else { return Ok(()) };
-        if phase == Phase::WarmStart {
+        let Some(fitted) = training.fitted()? else { return Ok(()) };
+        if let (Phase::WarmStart, Some(kind)) = (phase, kind_of_warm_start(&member.spec)) {
             self.warm_start_seconds += fitted.seconds;
-            let vanilla = member.spec.vanilla()?;
-            self.put_on_shelf(vanilla.id(), Trained::new("vanilla".to_owned(), &vanilla, fitted));
+            let first = member.spec.warm_start(kind)?;
+            self.put_on_shelf(first.id(), Trained::new(kind.method().to_owned(), &first, fitted));
             self.member = Some(member);
             return Ok(());
         }
         self.seconds += fitted.seconds;
         let validation = fitted.best.validation;
+        let (epochs, seconds) = (fitted.curve.loss.len() as u32, fitted.seconds);
         let kept = Trained::new(member.label, &member.spec, fitted);
-        if member.spec.config().method == "vanilla" {
-            self.put_on_shelf(member.spec.id(), kept.clone());
+        match &member.spec.config().method[..] {
+            "vanilla" => self.put_on_shelf(member.spec.id(), kept.clone()),
+            "mlp" => self.shelf.put(member.spec.id(), Arc::new(kept.clone())),
+            _ => {}
         }
         if let Some(edges) = &kept.edges
             && self.chooser.chooses()
@@ -223,10 +235,24 @@ impl Run {
         {
             self.report = Some((validation, edges.clone()));
         }
-        if self.chooser.tell(&kept.label, validation) {
+        let score = self.score_of(&member.spec, &kept.snapshot);
+        let trial = Trial { label: kept.label.clone(), validation, score, epochs, seconds };
+        let is_best = self.chooser.tell(trial);
+        if let Course::Pool { .. } = self.spec.course() {
+            self.experts.push(kept);
+        } else if is_best {
             self.best = Some(kept);
+            self.best_warm_start.clone_from(&self.warm_start);
         }
         Ok(())
+    }
+
+    /// What a training is chosen by, where that is not the metric of the run; none without validation nodes.
+    fn score_of(&self, spec: &RunSpec, snapshot: &Snapshot) -> Option<f64> {
+        let metric = recipe_of(spec)?.chosen_by()?;
+        let (labels, nodes) = (self.material.labels(), self.material.split().validation());
+        let score = metric.score(labels, nodes, Logits::new(&snapshot.logits, labels.width()));
+        score.map(|score| comparable(metric, score))
     }
 
     fn put_on_shelf(&mut self, id: &str, plain: Trained) {
@@ -251,15 +277,22 @@ impl Run {
         if let Some(training) = &self.training {
             state.put_part("training", training.save()?);
         }
-        let warm_start = self.warm_start.as_ref();
-        if let Some((id, _)) = warm_start {
+        let (latest, of_best) = (self.warm_start.as_ref(), self.best_warm_start.as_ref());
+        if let Some((id, _)) = latest {
             state.put_value("warm_start_id", id)?;
         }
-        let warm_start = warm_start.map(|(_, plain)| &**plain);
-        for (name, kept) in [("best", self.best.as_ref()), ("warm_start", warm_start)] {
+        state.put_value("best_warm_start_id", &of_best.map(|(id, _)| id))?;
+        // Mostly the two are one.
+        let other = of_best.filter(|(id, _)| latest.is_none_or(|(latest, _)| latest != id));
+        let [latest, other] = [latest, other].map(|one| one.map(|(_, plain)| &**plain));
+        for (name, kept) in [("best", self.best.as_ref()), ("warm_start", latest), ("best_warm_start", other)]
+        {
             if let Some(kept) = kept {
                 state.put_part(name, kept.save()?);
             }
+        }
+        for (number, expert) in self.experts.iter().enumerate() {
+            state.put_part(&format!("expert.{number}"), expert.save()?);
         }
         if let Some((validation, report)) = &self.report {
             let mut part = report.save();
@@ -294,7 +327,7 @@ impl Run {
                 let reason = format!("names `{}`, which this run does not train", trial.label);
                 return Err(TrainError::State { part: "trials".into(), reason });
             }
-            self.chooser.tell(&trial.label, trial.validation);
+            self.chooser.tell(trial);
         }
         self.epochs_done = state.value("epochs_done")?;
         self.seconds = state.value("seconds")?;
@@ -304,12 +337,33 @@ impl Run {
             part.has("parameters").then(|| Trained::restore(&part, nodes)).transpose()
         };
         self.best = kept("best")?;
+        if let Course::Pool { experts, .. } = self.spec.course() {
+            for (number, (_, spec)) in experts.iter().take(self.chooser.trials().len()).enumerate() {
+                let name = format!("expert.{number}");
+                let missing = || TrainError::State { part: name.clone(), reason: "is not there".to_owned() };
+                let expert = kept(&name)?.ok_or_else(missing)?;
+                // One may be the warm start of another.
+                self.shelf.put(spec.id(), Arc::new(expert.clone()));
+                self.experts.push(expert);
+            }
+        }
         let report = state.part("report");
         if report.has("difficulty") {
             self.report = Some((report.value("validation")?, EdgeReport::restore(&report)?));
         }
         if let Some(plain) = kept("warm_start")? {
             self.put_on_shelf(&state.value::<String>("warm_start_id")?, plain);
+        }
+        // Checkpoints of earlier versions do not name it: they have one warm start at most.
+        let latest = || self.warm_start.as_ref().map(|(id, _)| id.clone());
+        let of_best = state.value::<Option<String>>("best_warm_start_id").unwrap_or_else(|_| latest());
+        if let Some(id) = of_best {
+            self.best_warm_start.clone_from(&self.warm_start);
+            if let Some(plain) = kept("best_warm_start")? {
+                let plain = Arc::new(plain);
+                self.shelf.put(&id, Arc::clone(&plain));
+                self.best_warm_start = Some((id, plain));
+            }
         }
         if !state.value::<bool>("begun")? {
             return Ok(());
@@ -330,6 +384,24 @@ impl Run {
         self.member = Some(member);
         Ok(())
     }
+}
+
+/// The recipe of a spec that has nothing to choose.
+fn recipe_of(spec: &RunSpec) -> Option<&dyn Recipe> {
+    match spec.course() {
+        Course::One(recipe) => Some(&**recipe),
+        _ => None,
+    }
+}
+
+/// What is to be trained before a training, if something is.
+fn kind_of_warm_start(spec: &RunSpec) -> Option<WarmStart> {
+    recipe_of(spec)?.wants_warm_start()
+}
+
+/// The most epochs that a training takes.
+fn epochs_of(spec: &RunSpec) -> u32 {
+    recipe_of(spec).and_then(Recipe::epochs).unwrap_or(spec.config().epochs)
 }
 
 /// Does one run from beginning to end. `listener` is told of each event and says whether to go on; a run that is told to

@@ -18,6 +18,9 @@ pub struct Snapshot {
     pub evaluated_on: String,
     /// All parameters of the network; none where the learner is no network, whose logits then stand for it.
     pub parameters: Vec<f32>,
+    /// Those of the epochs before, the earliest first, where a window of epochs answers together: with the mean of their
+    /// logits. Empty otherwise.
+    pub earlier: Vec<Arc<[f32]>>,
     /// The structure that it was evaluated on.
     pub structure: SavedStructure,
     /// The logits of all nodes, nodes × outputs.
@@ -66,6 +69,10 @@ impl Snapshot {
         state.put_value("validation", &self.validation)?;
         state.put_value("evaluated_on", &self.evaluated_on)?;
         state.put_floats("parameters", &self.parameters);
+        state.put_value("earlier", &self.earlier.len())?;
+        for (number, parameters) in self.earlier.iter().enumerate() {
+            state.put_floats(&format!("parameters.{number}"), parameters);
+        }
         state.put_floats("logits", &self.logits);
         let SavedStructure { graph, weights, second_weights, matrix } = &self.structure;
         if let Some(graph) = graph {
@@ -100,6 +107,9 @@ impl Snapshot {
             validation: state.value("validation")?,
             evaluated_on: state.value("evaluated_on")?,
             parameters: floats("parameters")?,
+            earlier: (0..state.value::<usize>("earlier")?)
+                .map(|number| state.all_floats(&format!("parameters.{number}")).map(Into::into))
+                .collect::<Result<_, _>>()?,
             logits: floats("logits")?,
             structure: SavedStructure {
                 graph,

@@ -9,19 +9,21 @@ use edgepace_nn::{Backbone, Metric};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::candidates::Candidate;
+use crate::candidates::{Candidate, Experts};
 use crate::config::{Keep, RunConfig};
 use crate::error::TrainError;
 use crate::features_from::FeaturesFrom;
-use crate::learner::Recipe;
+use crate::ground::Situation;
+use crate::learner::{Recipe, WarmStart};
 use crate::material::Material;
 use crate::memory::available_bytes;
-use crate::methods::rcl::AUTO;
 use crate::methods::vanilla::Vanilla;
 use crate::network::{NetworkBytes, snapshot_bytes};
 use crate::prepare::{Preparation, Profile};
-use crate::registry;
+use crate::registry::{self, MethodInfo};
 use crate::search;
+use crate::search_kind::Search;
+use crate::space::Space;
 
 /// Goes up with every change that moves a bit of a result; part of a run's id. The table in `tests/fixtures/bits.txt` notices.
 /// 2: exponentials and logarithms are those of `libm` on every machine, which moved the confidence of edge curricula.
@@ -45,7 +47,9 @@ pub(crate) enum Course<T> {
     One(Arc<dyn Recipe>),
     /// Several, of which the best on validation is kept, or one alone where there are no validation nodes.
     Best { candidates: Vec<(&'static str, T)>, alone: usize },
-    /// One after the other, each from the best of those before.
+    /// Several, which answer together, or the best of which is picked.
+    Pool { experts: Vec<(&'static str, T)>, pick: bool },
+    /// What the settings' kind of search names.
     Search,
 }
 
@@ -59,19 +63,41 @@ impl RunConfig {
         self.check_ranges()?;
         let config = as_meant(self);
         let method = registry::find(&config.method)?;
+        if let Some(rate) = config.drop_edge.filter(|&rate| rate > 0.0 && !drops_edges(&config, method)) {
+            let expected = format!(
+                "0: method {} on {} decides on edges itself, or has none",
+                method.name,
+                config.backbone.name()
+            );
+            return Err(TrainError::refused("drop_edge", rate, expected));
+        }
+        if let Some(Experts { list, pick }) = method.experts(&config)? {
+            if config.search.is_on() {
+                let expected = "false: the method chooses by itself";
+                return Err(TrainError::refused("search", config.search, expected));
+            }
+            let checked = |Candidate { label, config }| Ok((label, CheckedConfig::of_one(config)?));
+            let experts = list.into_iter().map(checked).collect::<Result<_, TrainError>>()?;
+            let course = Course::Pool { experts, pick };
+            return Ok(CheckedConfig { asked: self.clone(), config, course });
+        }
         let course = match method.candidates(&config) {
-            Some(_) if config.search => {
-                return Err(TrainError::refused("search", "true", "false: the method chooses by itself"));
+            Some(_) if config.search.is_on() => {
+                let expected = "false: the method chooses by itself";
+                return Err(TrainError::refused("search", config.search, expected));
             }
             Some(candidates) => {
                 let checked = |Candidate { label, config }| Ok((label, CheckedConfig::of_one(config)?));
                 let list = candidates.list.into_iter().map(checked).collect::<Result<_, TrainError>>()?;
                 Course::Best { candidates: list, alone: candidates.alone }
             }
-            None if config.search => {
-                if !search::has_trials(method, &config)? {
+            None if config.search.is_on() => {
+                if config.search == Search::Settings && !search::has_trials(method, &config)? {
                     let expected = "false: nothing that is worth trying is left to try";
-                    return Err(TrainError::refused("search", "true", expected));
+                    return Err(TrainError::refused("search", config.search, expected));
+                }
+                if config.search != Search::Settings {
+                    Space::of(config.search, method, &config).first(config.search, method, 0)?;
                 }
                 method.recipe(&config)?;
                 Course::Search
@@ -107,7 +133,7 @@ impl CheckedConfig {
     pub fn resolved(&self) -> Result<RunConfig, TrainError> {
         let settings = match &self.course {
             Course::One(recipe) => recipe.settings()?,
-            Course::Best { .. } | Course::Search => self.asked.settings.clone(),
+            Course::Best { .. } | Course::Pool { .. } | Course::Search => self.asked.settings.clone(),
         };
         Ok(RunConfig { backbone: self.config.backbone, settings, ..self.asked.clone() })
     }
@@ -135,21 +161,31 @@ impl CheckedConfig {
                 "one that fits the labels: there is one class",
             ));
         }
-        self.decided((from, features), metric).complete(material, seed)
+        let words = profile.is_bag() && matches!(from, FeaturesFrom::Given | FeaturesFrom::Filled);
+        self.decided((from, features), words, metric).complete(material, seed)
     }
 
     /// The same with what the material decides.
-    fn decided(&self, features: (FeaturesFrom, Preparation), metric: Metric) -> Self {
+    fn decided(&self, features: (FeaturesFrom, Preparation), words: bool, metric: Metric) -> Self {
         let course = match &self.course {
             Course::Best { candidates, alone } => {
-                let with = |(label, one): &(&'static str, Self)| (*label, one.decided(features, metric));
+                let with =
+                    |(label, one): &(&'static str, Self)| (*label, one.decided(features, words, metric));
                 Course::Best { candidates: candidates.iter().map(with).collect(), alone: *alone }
+            }
+            Course::Pool { experts, pick } => {
+                let with =
+                    |(label, one): &(&'static str, Self)| (*label, one.decided(features, words, metric));
+                Course::Pool { experts: experts.iter().map(with).collect(), pick: *pick }
             }
             other => other.clone(),
         };
         let (features_from, features) = features;
         let (metric, keep) = (Some(metric), self.keep());
-        let config = RunConfig { features, features_from, metric, keep, ..self.config.clone() };
+        let drops_edges =
+            registry::find(&self.config.method).is_ok_and(|method| drops_edges(&self.config, method));
+        let grounded = self.config.grounded(Situation { words, drops_edges });
+        let config = RunConfig { features, features_from, metric, keep, ..grounded };
         Self { asked: self.asked.clone(), config, course }
     }
 
@@ -157,9 +193,9 @@ impl CheckedConfig {
     fn keep(&self) -> Option<Keep> {
         let default = || registry::find(&self.config.method).map_or(Keep::default(), |method| method.keeps);
         let has_warm_start = match &self.course {
-            Course::One(recipe) => recipe.wants_warm_start(),
+            Course::One(recipe) => recipe.wants_warm_start().is_some(),
             Course::Search => true,
-            Course::Best { .. } => false,
+            Course::Best { .. } | Course::Pool { .. } => false,
         };
         has_warm_start.then(|| self.config.keep.unwrap_or_else(default))
     }
@@ -181,6 +217,17 @@ impl CheckedConfig {
                     |(label, one): &(&'static str, Self)| Ok((*label, one.complete(material, seed)?));
                 let candidates = candidates.iter().map(complete).collect::<Result<_, TrainError>>()?;
                 Course::Best { candidates, alone: *alone }
+            }
+            Course::Pool { experts, pick } => {
+                // An expert that cannot learn from this material is not asked.
+                let can = |(_, one): &&(&'static str, Self)| match &one.course {
+                    Course::One(recipe) => recipe.check_material(material).is_ok(),
+                    _ => false,
+                };
+                let complete =
+                    |(label, one): &(&'static str, Self)| Ok((*label, one.complete(material, seed)?));
+                let experts = experts.iter().filter(can).map(complete).collect::<Result<_, TrainError>>()?;
+                Course::Pool { experts, pick: *pick }
             }
         };
         let (data, split) = (material.checksum().to_owned(), material.split().hash().to_owned());
@@ -214,7 +261,9 @@ impl RunSpec {
     /// What the id is the hash of.
     pub(crate) fn identity(&self) -> Result<Value, TrainError> {
         let candidates = match &self.course {
-            Course::Best { candidates, .. } => candidates.iter().map(|(_, spec)| spec.id()).collect(),
+            Course::Best { candidates: several, .. } | Course::Pool { experts: several, .. } => {
+                several.iter().map(|(_, spec)| spec.id()).collect()
+            }
             _ => Vec::new(),
         };
         // What a search tries depends on whether a preset is set.
@@ -227,8 +276,14 @@ impl RunSpec {
             config: RunConfig { preset, ..self.config.clone() },
             candidates,
         };
-        serde_json::to_value(&identity)
-            .map_err(|error| TrainError::refused("config", error.to_string(), "one that JSON can write"))
+        let mut identity = serde_json::to_value(&identity)
+            .map_err(|error| TrainError::refused("config", error.to_string(), "one that JSON can write"))?;
+        if let Some(config) = identity.get_mut("config").and_then(Value::as_object_mut) {
+            for setting in self.config.without_effect() {
+                config.remove(setting);
+            }
+        }
+        Ok(identity)
     }
 
     /// The same with its id.
@@ -273,29 +328,54 @@ impl RunSpec {
     /// Estimated from sizes alone, before anything is made; within 15 % of what is allocated (`tests/memory.rs`).
     pub fn needed_bytes(&self, material: &Material) -> u64 {
         match &self.course {
-            Course::One(recipe) => self.needed_by(&**recipe, material),
+            Course::One(recipe) => self.needed_by(&**recipe, material, 0),
             Course::Best { candidates, .. } => {
-                let needed = |(_, spec): &(_, RunSpec)| spec.needed_bytes(material);
-                let most = candidates.iter().map(needed).max().unwrap_or(0);
-                total([most, self.kept_bytes(material)])
+                let kept = self.kept_bytes(material);
+                let needed = |(_, spec): &(_, RunSpec)| match &spec.course {
+                    Course::One(recipe) => spec.needed_by(&**recipe, material, kept),
+                    _ => total([spec.needed_bytes(material), kept]),
+                };
+                candidates.iter().map(needed).max().unwrap_or(0)
+            }
+            Course::Pool { experts, .. } => {
+                // Each with what is kept of those before it; networks that others start from are kept twice.
+                let (mut kept, mut most) = (0, 0);
+                for (_, spec) in experts {
+                    most = total([kept, spec.needed_bytes(material)]).max(most);
+                    let snapshot = snapshot_bytes(material, spec.config());
+                    let starts = spec.config().backbone == Backbone::Mlp && spec.config().method == "mlp";
+                    let edges = if spec.config().method == "rcl" { KEPT_PER_EDGE } else { 0 };
+                    let edges = array::<f32>(&[edges, material.graph().edges()]);
+                    kept = total([kept, snapshot, if starts { snapshot } else { 0 }, edges]);
+                }
+                most
             }
             Course::Search => {
                 let recipe =
                     registry::find(&self.config.method).and_then(|method| method.recipe(&self.config));
-                let first = recipe.map_or(0, |recipe| self.needed_by(&*recipe, material));
-                total([first, self.kept_bytes(material)])
+                recipe.map_or(0, |recipe| self.needed_by(&*recipe, material, self.kept_bytes(material)))
             }
         }
     }
 
-    /// The larger of what it needs while it starts and while it trains; a warm start is kept for both.
-    fn needed_by(&self, recipe: &dyn Recipe, material: &Material) -> u64 {
+    /// The larger of what it needs while it starts and while it trains; a warm start is kept for both, and so is what is `kept`
+    /// of the best before. Where only the warm start is a network, that one is gone before anything is kept.
+    fn needed_by(&self, recipe: &dyn Recipe, material: &Material, kept: u64) -> u64 {
         let config = &self.config;
         let network = NetworkBytes::of(material, config);
+        if !recipe.is_network() {
+            let own = total([
+                network.features,
+                recipe.extra_bytes(material, config),
+                snapshot_bytes(material, config).saturating_mul(2),
+                kept,
+            ]);
+            return network.training.max(own);
+        }
         let starting = total([network.made, recipe.starting_bytes(material, config)]);
         let training = total([network.training, recipe.extra_bytes(material, config)]);
-        let warm_start = if recipe.wants_warm_start() { snapshot_bytes(material, config) } else { 0 };
-        total([starting.max(training), warm_start])
+        let warm_start = recipe.wants_warm_start().map_or(0, |_| snapshot_bytes(material, config));
+        total([starting.max(training), warm_start, kept])
     }
 
     /// What is kept of the best training while the next one runs: a snapshot, and twice a report of the edges.
@@ -379,12 +459,20 @@ impl RunSpec {
     }
 
     /// Plain training with the same settings: what a warm start is the snapshot of.
-    pub(crate) fn vanilla(&self) -> Result<Self, TrainError> {
+    pub(crate) fn warm_start(&self, kind: WarmStart) -> Result<Self, TrainError> {
         let config = RunConfig {
-            method: "vanilla".into(),
+            method: kind.method().into(),
+            backbone: match kind {
+                WarmStart::Plain => self.config.backbone,
+                WarmStart::EdgeFree => Backbone::Mlp,
+            },
+            drop_edge: self.config.drop_edge.map(|rate| match kind {
+                WarmStart::Plain => rate,
+                WarmStart::EdgeFree => 0.0,
+            }),
             preset: None,
             keep: None,
-            search: false,
+            search: Search::Off,
             settings: toml::Table::new(),
             ..self.config.clone()
         };
@@ -398,6 +486,11 @@ const KEPT_PER_EDGE: usize = 7;
 /// Digits of an id: more than enough for any number of runs.
 const ID_DIGITS: usize = 32;
 
+/// Whether the run may leave edges out of training steps: the method lets it, and the backbone reads some.
+fn drops_edges(config: &RunConfig, method: &MethodInfo) -> bool {
+    method.drops_edges && config.backbone != Backbone::Mlp
+}
+
 /// What is done to these features; never `auto`. The authors' code divides bags of words by their rows and leaves
 /// measurements as they are, and so does its preset unless told otherwise.
 fn preparation(config: &RunConfig, from: FeaturesFrom, profile: &Profile) -> Preparation {
@@ -409,11 +502,13 @@ fn preparation(config: &RunConfig, from: FeaturesFrom, profile: &Profile) -> Pre
     }
 }
 
-/// The config as the method means it: the edge-free control has a backbone of its own, `auto` is a preset of the curriculum.
+/// Methods whose only network sees no edge.
+fn is_edge_free(method: &str) -> bool {
+    matches!(method, "mlp" | "belief")
+}
+
+/// The config as the method means it: an edge-free network is a backbone of its own.
 fn as_meant(config: &RunConfig) -> RunConfig {
-    if config.method == AUTO && config.preset.as_deref().is_none_or(|preset| preset == AUTO) {
-        return RunConfig { method: "rcl".into(), preset: Some(AUTO.into()), ..config.clone() };
-    }
-    let backbone = if config.method == "mlp" { Backbone::Mlp } else { config.backbone };
+    let backbone = if is_edge_free(&config.method) { Backbone::Mlp } else { config.backbone };
     RunConfig { backbone, ..config.clone() }
 }

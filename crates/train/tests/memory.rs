@@ -88,7 +88,7 @@ fn every_method() -> Vec<String> {
                     let with = |preset: &&str| format!("{plain} preset={preset} period=2 epochs=5");
                     all.extend(single.map(with));
                 }
-                "auto" => all.push(format!("{plain} period=2 epochs=5")),
+                "auto" => all.push(format!("{plain} epochs=5")),
                 _ if !method.presets.is_empty() => all.push(format!("{plain} period=2 epochs=5")),
                 "pro-gnn" | "pro-gnn-sparse" => {
                     all.push(format!("{plain} inner=1 nuclear_every=1 rank=8"));
@@ -137,6 +137,10 @@ fn estimates_are_close_to_what_is_allocated() {
         "method=vanilla backbone=gcn",
         "method=vanilla backbone=gin",
         "method=vanilla backbone=sage",
+        "method=vanilla ground=strong epochs=25",
+        "method=vanilla ground=strong input_dropout=0.5 epochs=25",
+        "method=vanilla backbone=sage ground=strong epochs=25",
+        "method=rcl ground=strong period=2 epochs=25",
         "method=rcl preset=paper period=2 epochs=5",
         "method=neural-sparse",
         "method=ptdnet",

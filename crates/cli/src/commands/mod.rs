@@ -4,6 +4,7 @@ pub(crate) mod audit;
 pub(crate) mod completions;
 pub(crate) mod data;
 pub(crate) mod demo;
+pub(crate) mod limit;
 pub(crate) mod methods;
 pub(crate) mod predict;
 pub(crate) mod report;

@@ -10,7 +10,7 @@ use edgepace_graph::{Dataset, Refusal, Threads};
 use edgepace_lab::tables::{Measure, Results, grid_markdown};
 use edgepace_lab::{
     Cell, CellRun, Ended, Experiment, ExperimentFile, KeepFiles, LabError, Load, Runner, RunnerOptions,
-    Seeds, Store, SweepForecast, option_reference, schema,
+    Seeds, Spent, Store, SweepForecast, option_reference, schema,
 };
 use serde::Serialize;
 
@@ -137,6 +137,8 @@ struct Output<'a> {
     no_data: usize,
     left: usize,
     seconds: f64,
+    /// Where the time of all jobs went.
+    spent: Spent,
     cells: Vec<CellOutput<'a>>,
 }
 
@@ -224,7 +226,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     if let Some(file) = &args.table {
         write_table(file, args, &experiment, &runs, &store)?;
     }
-    let output = Output::new(&experiment, &store, runs, begin.elapsed().as_secs_f64())?;
+    let output = Output::new(&experiment, &store, runs, begin.elapsed().as_secs_f64(), runner.spent())?;
     print(&output)?;
     if output.left > 0 {
         messages::tell(format_args!(
@@ -274,7 +276,13 @@ fn helped(error: LabError) -> anyhow::Error {
 }
 
 impl<'a> Output<'a> {
-    fn new(experiment: &'a Experiment, store: &'a Store, runs: Vec<CellRun>, seconds: f64) -> Result<Self> {
+    fn new(
+        experiment: &'a Experiment,
+        store: &'a Store,
+        runs: Vec<CellRun>,
+        seconds: f64,
+        spent: Spent,
+    ) -> Result<Self> {
         let count = |is: fn(&Ended) -> bool| runs.iter().filter(|run| is(&run.ended)).count();
         let mut output = Self {
             experiment: &experiment.name,
@@ -286,6 +294,7 @@ impl<'a> Output<'a> {
             no_data: count(|ended| matches!(ended, Ended::NoData(_))),
             left: count(|ended| *ended == Ended::Left),
             seconds,
+            spent,
             cells: experiment.cells.iter().map(CellOutput::new).collect(),
         };
         for run in runs {

@@ -94,7 +94,7 @@ struct FolderArgs {
         value_name = "DIR",
         display_order = 3,
         conflicts_with_all = ["out", "dataset", "edges", "backbone", "method", "preset", "noise", "split", "epochs", "lr",
-                              "metric", "prepare", "features_from", "set", "search", "config", "seeds", "dry_run"]
+                              "metric", "ground", "epoch_rule", "prepare", "features_from", "set", "search", "config", "seeds", "dry_run"]
     )]
     resume: Option<PathBuf>,
     /// Write event files for TensorBoard into this folder, one subfolder per seed

@@ -197,6 +197,31 @@ impl Browser {
         }
     }
 
+    /// Processor seconds of the browser and all that it started, as Linux counts them: what other programs on the machine do
+    /// not change.
+    pub(crate) fn processor_seconds(&self) -> Option<f64> {
+        const TICKS_PER_SECOND: f64 = 100.0;
+        let entries = std::fs::read_dir("/proc").ok()?.flatten();
+        // Process, its parent, and its ticks in user and system mode.
+        let all: Vec<(u32, u32, f64)> = entries
+            .filter_map(|entry| {
+                let id = entry.file_name().to_str()?.parse().ok()?;
+                let text = std::fs::read_to_string(entry.path().join("stat")).ok()?;
+                let fields: Vec<&str> = text.rsplit_once(')')?.1.split_whitespace().collect();
+                let ticks = |place: usize| fields.get(place)?.parse::<f64>().ok();
+                Some((id, fields.get(1)?.parse().ok()?, ticks(11)? + ticks(12)?))
+            })
+            .collect();
+        let mut own = vec![self.child.id()];
+        let mut place = 0;
+        while let Some(&parent) = own.get(place) {
+            own.extend(all.iter().filter(|(_, of, _)| *of == parent).map(|(id, ..)| id));
+            place += 1;
+        }
+        let ticks: f64 = all.iter().filter(|(id, ..)| own.contains(id)).map(|(.., ticks)| ticks).sum();
+        Some(ticks / TICKS_PER_SECOND)
+    }
+
     /// Keeps a picture of the window, or of the whole page, if `$EDGEPACE_SCREENSHOTS` names a folder.
     pub(crate) fn picture(&mut self, name: &str, whole: bool) {
         use base64::Engine as _;

@@ -38,6 +38,8 @@ fn main() -> ExitCode {
         claim("the_theme_can_be_chosen", the_theme_can_be_chosen),
         claim("names_that_mean_harm_do_none", names_that_mean_harm_do_none),
         claim("without_webgl_the_rest_works", without_webgl_the_rest_works),
+        // Half a minute, for the figures in docs/report.md.
+        claim("a_large_graph_opens_and_moves", a_large_graph_opens_and_moves).with_ignored_flag(true),
     ];
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }
@@ -303,4 +305,46 @@ fn without_webgl_the_rest_works(pages: &Pages) {
     browser.value("document.querySelector('#edge-table tbody tr').click()");
     assert!(browser.text("document.getElementById('details').textContent").contains("Why"));
     browser.picture("no-webgl", false);
+}
+
+/// Moves the view until so many more frames were drawn. Returns frames per second, and edges in the last one.
+fn moved(browser: &mut Browser, frames: u32) -> [f64; 2] {
+    let found = browser.value(&format!(
+        "new Promise(done => {{ const c = document.getElementById('canvas'), begin = performance.now(); \
+         const first = Number(c.dataset.frames); const tick = now => {{ const drawn = Number(c.dataset.frames) - first; \
+         if (drawn >= {frames}) {{ done([1000 * drawn / (now - begin), Number(c.dataset.edges)]); return; }} \
+         c.dispatchEvent(new KeyboardEvent('keydown', {{ key: Math.floor(drawn / 10) % 2 ? 'ArrowLeft' : 'ArrowRight' }})); \
+         requestAnimationFrame(tick); }}; requestAnimationFrame(tick); }})"
+    ));
+    [0, 1].map(|place| found[place].as_f64().expect("a number"))
+}
+
+/// Frames over which the pace is measured.
+const FRAMES: u32 = 40;
+
+fn a_large_graph_opens_and_moves(pages: &Pages) {
+    let whole = 100_000.0;
+    pages.works("train synthetic:homophily=0.5,nodes=20000,edges=100000 --epochs 20 --report large.html");
+    let mut browser = Browser::start(true);
+    browser.window(DESKTOP, false, false);
+    let begin = std::time::Instant::now();
+    browser.open(&pages.folder().join("large.html"));
+    browser.wait_for("Number(document.getElementById('canvas').dataset.frames) > 0");
+    let opened = begin.elapsed();
+    middle(&mut browser, "#canvas");
+    let edges = "Number(document.getElementById('canvas').dataset.edges)";
+    assert_eq!(browser.number(edges), whole, "it is drawn whole at first");
+    // The pace is found within a few frames.
+    moved(&mut browser, 15);
+    let before = browser.processor_seconds().expect("Linux");
+    let [per_second, drawn] = moved(&mut browser, FRAMES);
+    let processor = browser.processor_seconds().expect("Linux") - before;
+    let per_processor_second = f64::from(FRAMES) / processor;
+    eprintln!(
+        "opened in {opened:.2?}; while it moves {per_second:.1} frames per second, {per_processor_second:.1} per second of \
+         processor time, with {drawn} of {whole} edges in the last"
+    );
+    browser.wait_for(&format!("{edges} === {whole}"));
+    assert!(per_processor_second > 5.0, "{FRAMES} frames in {processor} s of processor time");
+    assert_eq!(browser.complaints, Vec::<String>::new());
 }

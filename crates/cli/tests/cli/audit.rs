@@ -100,7 +100,7 @@ fn without_marked_edges_there_is_nothing_to_judge() {
 fn a_method_without_an_order_of_edges_is_refused() {
     let run = edgepace(["audit", GRAPH, "--method", "vanilla"]);
     assert_eq!(run.code, Some(2));
-    insta::assert_snapshot!(run.stderr, @"error: `method` is `vanilla`, expected one that orders edges: rcl, auto, pro-gnn, pro-gnn-sparse, neural-sparse, ptdnet, prune-features, prune-overlap, curriculum-linear, curriculum-root, random, random-linear, random-root, rcl-no-appearance, rcl-no-confidence, rcl-no-pretrain");
+    insta::assert_snapshot!(run.stderr, @"error: `method` is `vanilla`, expected one that orders edges: rcl, auto, belief, pro-gnn, pro-gnn-sparse, neural-sparse, ptdnet, prune-features, prune-overlap, curriculum-linear, curriculum-root, random, random-linear, random-root, rcl-no-appearance, rcl-no-confidence, rcl-no-pretrain");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use tempfile::tempdir;
 
 use crate::program::{edgepace, edgepace_in};
 
-const COMMANDS: [&str; 26] = [
+const COMMANDS: [&str; 27] = [
     "",
     "train",
     "audit",
@@ -21,6 +21,7 @@ const COMMANDS: [&str; 26] = [
     "runs export",
     "runs import",
     "runs remove",
+    "limit",
     "methods",
     "reproduce",
     "completions",
@@ -91,7 +92,8 @@ fn the_help_of_train_is_grouped_and_has_every_setting_of_the_run_with_its_defaul
         ("method", "[default: rcl]"),
         ("epochs", "[default: 150]"),
         ("lr", "[default: 0.01]"),
-        ("weight_decay", "[default: 0]"),
+        ("weight_decay", "unset: 0 on the paper"),
+        ("ground", "[default: paper]"),
         ("hidden", "[default: "),
         ("dropout", "[default: 0.5]"),
         ("features", "[default: "),

@@ -10,6 +10,7 @@ mod grammar;
 mod help;
 mod import;
 mod layouts;
+mod limit;
 mod mistakes;
 #[path = "../../../data/tests/shared/parquet_file.rs"]
 #[allow(dead_code, reason = "other tests write other types")]

@@ -30,11 +30,12 @@ const SEED: u64 = 7;
 const GRAPH: &str = "synthetic:nodes=600,edges=3600,classes=4";
 
 /// What is killed: a name, and what `train` is told.
-const RUNS: [(&str, &str); 4] = [
+const RUNS: [(&str, &str); 5] = [
     ("train", "--epochs 400"),
     ("seeds", "--epochs 150 --seeds 0..3 --jobs 2"),
     ("auto", "--preset auto --epochs 60"),
     ("search", "--method clnode --search --epochs 40"),
+    ("halving", "--method clnode --search=halving:9 --epochs 60"),
 ];
 
 fn main() -> ExitCode {

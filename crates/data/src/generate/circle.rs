@@ -115,6 +115,12 @@ impl Synthetic {
         apart.min(self.classes - apart)
     }
 
+    /// The centre of a class: what the features of its nodes are around.
+    pub fn centre(&self, class: usize) -> [f64; 2] {
+        let angle = std::f64::consts::TAU * class as f64 / self.classes as f64;
+        [self.radius * libm::cos(angle), self.radius * libm::sin(angle)]
+    }
+
     /// For each distance 0 … K/2, the probability that an edge at a node of class c leads to one given class at that
     /// distance from c: h for d = 0, (1 − h)·law(d) / Σ law over the other classes for d ≥ 1. Over all classes they
     /// add up to 1. This is the edge column [`Dataset::PROBABILITY`]. (Below a homophily of about 0.2 a neighbouring class
@@ -247,9 +253,9 @@ impl Synthetic {
         let noise = Stream::new(self.seed, Purpose::GeneratedNodes, 1);
         let mut values = Vec::with_capacity(2 * self.nodes);
         for (node, &class) in (0_u64..).zip(labels.of()) {
-            let angle = std::f64::consts::TAU * f64::from(class) / self.classes as f64;
-            values.push((self.radius * libm::cos(angle) + self.sigma * noise.normal(2 * node)) as f32);
-            values.push((self.radius * libm::sin(angle) + self.sigma * noise.normal(2 * node + 1)) as f32);
+            let [x, y] = self.centre(class as usize);
+            values.push((x + self.sigma * noise.normal(2 * node)) as f32);
+            values.push((y + self.sigma * noise.normal(2 * node + 1)) as f32);
         }
         Ok(DenseFeatures::new(self.nodes, 2, values)?)
     }

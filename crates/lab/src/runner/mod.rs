@@ -12,10 +12,11 @@ mod queue;
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use edgepace_graph::{Dataset, Threads};
 use edgepace_train::TrainError;
+use serde::Serialize;
 
 use crate::error::LabError;
 use crate::experiment::{Cell, Experiment};
@@ -135,6 +136,17 @@ pub struct SweepForecast {
     pub seconds: f64,
 }
 
+/// Where the time of the workers went, in seconds, all workers together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Spent {
+    /// In runs, from their first epoch to their score.
+    pub runs: f64,
+    /// With data: reading or generating graphs, noise, splits, features.
+    pub data: f64,
+    /// With all else: looking up, claiming, storing, telling, waiting for the last run of another worker.
+    pub other: f64,
+}
+
 /// An experiment on its way into a store.
 pub struct Runner<'a> {
     experiment: &'a Experiment,
@@ -145,6 +157,8 @@ pub struct Runner<'a> {
     groups: Vec<Group>,
     datasets: Datasets<'a>,
     estimates: Mutex<Estimates>,
+    /// As it adds up: `other` is the whole.
+    spent: Mutex<Spent>,
     /// What the store calls runs of this experiment already.
     labels: BTreeSet<Label>,
     /// Turns true with the first error that concerns all runs, as a full disk.
@@ -172,6 +186,7 @@ impl<'a> Runner<'a> {
             groups: groups::of(experiment),
             datasets: Datasets::new(options.load),
             estimates: Mutex::new(estimates),
+            spent: Mutex::default(),
             labels: store.labels(Some(&experiment.name))?.into_iter().collect(),
             halted: AtomicBool::new(false),
         })
@@ -212,6 +227,7 @@ impl<'a> Runner<'a> {
         let jobs = jobs.clamp(1, queue.len().max(1));
         let (runs, later, error) = (Mutex::default(), Mutex::default(), Mutex::new(None));
         let threads = Threads::new(threads).map_err(TrainError::from)?;
+        let begin = Instant::now();
         std::thread::scope(|scope| {
             for worker in 0..jobs {
                 // Each has threads of its own.
@@ -248,6 +264,7 @@ impl<'a> Runner<'a> {
                 });
             }
         });
+        self.spend(|spent| spent.other += jobs as f64 * begin.elapsed().as_secs_f64());
         match error.into_inner().unwrap_or_else(PoisonError::into_inner) {
             Some(error) => Err(error),
             None => Ok((
@@ -260,6 +277,16 @@ impl<'a> Runner<'a> {
     /// Whether all runs are to be saved and left.
     fn stops(&self) -> bool {
         self.options.stop.load(Ordering::Relaxed) || self.halted.load(Ordering::Relaxed)
+    }
+
+    /// Where the time of the workers went so far.
+    pub fn spent(&self) -> Spent {
+        let Spent { runs, data, other } = *self.spent.lock().unwrap_or_else(PoisonError::into_inner);
+        Spent { runs, data, other: (other - runs - data).max(0.0) }
+    }
+
+    fn spend(&self, with: impl FnOnce(&mut Spent)) {
+        with(&mut self.spent.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
     fn estimates<R>(&self, with: impl FnOnce(&mut Estimates) -> R) -> R {

@@ -48,7 +48,10 @@ impl Runner<'_> {
             return over(None, Ended::Left);
         }
         let cell = &self.experiment.cells[number];
-        let shared = match group.shared(&self.datasets, threads) {
+        let begin = Instant::now();
+        let shared = group.shared(&self.datasets, threads);
+        self.spend(|spent| spent.data += begin.elapsed().as_secs_f64());
+        let shared = match shared {
             Ok(shared) => shared,
             Err(reason) => return over(None, Ended::NoData(reason)),
         };
@@ -215,7 +218,9 @@ impl Runner<'_> {
                 }
             },
         };
+        let begin = Instant::now();
         let finished = work.run(spec, &shared.data);
+        self.spend(|spent| spent.runs += begin.elapsed().as_secs_f64());
         self.estimates(|estimates| estimates.left(worker));
         finished
     }

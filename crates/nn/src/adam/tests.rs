@@ -68,3 +68,23 @@ fn decoupled_decay_steps_like_adamw_of_pytorch() {
     ];
     assert_steps(Decay::Decoupled(0.1), expected);
 }
+
+#[test]
+fn parameters_that_do_not_decay_step_as_without_decay() {
+    let threads = Threads::new(1).unwrap();
+    let stepped = |decay, decaying| {
+        let config = AdamConfig { decay, decaying, ..AdamConfig::default() };
+        let mut adam = Adam::<f64>::new(config, 4).unwrap();
+        let mut values = [1.0, -0.5, 0.25, 0.5];
+        for _ in 0..3 {
+            adam.step(&threads, &mut values, &[0.1, 0.2, -0.3, 0.4]);
+        }
+        values
+    };
+    for decay in [Decay::Coupled(0.5), Decay::Decoupled(0.5)] {
+        let (all, some, none) = (stepped(decay, None), stepped(decay, Some(2)), stepped(Decay::None, None));
+        assert_eq!(some[..2], all[..2]);
+        assert_eq!(some[2..], none[2..]);
+        assert_ne!(all[2..], none[2..]);
+    }
+}

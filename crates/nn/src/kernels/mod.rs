@@ -3,6 +3,7 @@
 //! Matrices are row-major slices. Kernels allocate nothing, take their thread budget as an argument, and sum
 //! each output in one fixed order, whatever the number of threads.
 
+pub(crate) mod belief;
 pub(crate) mod columns;
 pub(crate) mod dense;
 pub(crate) mod finish;

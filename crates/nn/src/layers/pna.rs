@@ -234,7 +234,7 @@ impl<T: Real> Convolution<T> for Pna<T> {
             let bias = Finish::Bias(&inner[layout.pre_bias]);
             input.times(threads, scratch, (&inner[layout.pre_target], width), target, bias);
             input.times(threads, scratch, (&inner[layout.pre_source], width), source, Finish::Keep);
-            self.products_of = Some(version);
+            self.products_of = Some(version).filter(|_| input.constant);
         }
         let statistics = ensure(&mut self.statistics, nodes * STATISTICS * width);
         let edges = (Csr { only, ..structure.in_edges() }, structure.degrees());

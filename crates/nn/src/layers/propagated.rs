@@ -124,7 +124,7 @@ impl<T: Real> Propagated<T> {
                     let panels = &mut self.scratch.panels;
                     structure.propagate(threads, panels, (product, width), out, finish, only);
                 }
-                self.product_of = Some((version, width));
+                self.product_of = Some((version, width)).filter(|_| input.constant);
             }
             Order::PropagateFirst => {
                 let Matrix::Dense(rows) = input.matrix else {
@@ -140,7 +140,7 @@ impl<T: Real> Propagated<T> {
                     let panels = &mut self.scratch.panels;
                     debug_assert!(only.is_none() || !input.constant, "what is kept is whole");
                     structure.propagate(threads, panels, (rows, input.columns), mixed, Finish::Keep, only);
-                    *version = Some(structure.version());
+                    *version = Some(structure.version()).filter(|_| input.constant);
                 }
                 let last = if maps.root.is_some() { Finish::Keep } else { finish };
                 self.scratch.panels.pack(maps.edges, input.columns, width);

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use edgepace_nn::{Backbone, Extra, Model};
+use edgepace_nn::{Backbone, Extra, Model, ModelConfig};
 
 use crate::shared::{Shape, assert_close, central_differences};
-use crate::support::{Kind, Problem, one_thread, owned, randomise, real, small_config};
+use crate::support::{Kind, Problem, logits, one_thread, owned, randomise, real, small_config};
 
 const TOLERANCE: f64 = 1e-6;
 const STEP: f64 = 1e-5;
@@ -14,13 +14,19 @@ const FEATURE_STEP: f64 = 1.0 / 131_072.0;
 const EVERYTHING: Extra = Extra { edges: true, inputs: true };
 
 fn assert_gradients_are_central_differences(backbone: Backbone, epoch: Option<u32>) {
+    assert_gradients(&small_config(backbone), 0.0, epoch);
+}
+
+/// With labels that are smoothed.
+fn assert_gradients(config: &ModelConfig, smoothing: f64, epoch: Option<u32>) {
+    let backbone = config.backbone;
     let mut worst = 0.0;
     for (seed, shape) in (1..).zip(Shape::ALL) {
         for kind in [Kind::Classes, Kind::Many] {
             for sparse in [false, true] {
                 let problem = Problem::small(seed, shape, kind);
                 let claim = format!("{backbone:?}, {shape:?}, {kind:?}, sparse: {sparse}, epoch {epoch:?}");
-                assert_problem(&problem, backbone, sparse, epoch, &claim, &mut worst);
+                assert_problem(&problem, (config, smoothing), sparse, epoch, &claim, &mut worst);
             }
         }
     }
@@ -29,7 +35,7 @@ fn assert_gradients_are_central_differences(backbone: Backbone, epoch: Option<u3
 
 fn assert_problem(
     problem: &Problem,
-    backbone: Backbone,
+    (config, smoothing): (&ModelConfig, f64),
     sparse: bool,
     epoch: Option<u32>,
     claim: &str,
@@ -37,11 +43,11 @@ fn assert_problem(
 ) {
     let build = |problem: &Problem| -> Model<f64> {
         let features = if sparse { problem.sparse() } else { problem.dense() };
-        let mut model = problem.model(&features, &small_config(backbone), &one_thread());
+        let mut model = problem.model(&features, config, &one_thread());
         randomise(&mut model, 11);
         model
     };
-    let task = problem.task();
+    let task = problem.task().smoothed(smoothing).unwrap();
     let mut model = build(problem);
     model.gradients(&task, epoch, EVERYTHING).unwrap();
     let gradients = owned(model.parameter_gradients());
@@ -63,6 +69,10 @@ fn assert_problem(
     });
     assert_close(&format!("{claim}: edge weights"), &edge_gradients, &numeric, TOLERANCE, worst);
 
+    if config.input_dropout > 0.0 {
+        // The gradient is by what the first layer read.
+        return;
+    }
     let features: Vec<f64> = problem.features.iter().map(|&x| f64::from(x)).collect();
     let mut moved_problem = problem.clone();
     let numeric = central_differences(&features, FEATURE_STEP, |moved| {
@@ -84,6 +94,50 @@ fn gradients_of_the_loss_with_the_dropout_of_an_epoch_are_its_central_difference
     for backbone in Backbone::ALL {
         assert_gradients_are_central_differences(backbone, Some(3));
     }
+}
+
+#[test]
+fn gradients_with_dropped_inputs_and_smoothed_labels_are_central_differences() {
+    for backbone in Backbone::ALL {
+        let config = ModelConfig { input_dropout: 0.4, ..small_config(backbone) };
+        assert_gradients(&config, 0.2, Some(3));
+    }
+}
+
+#[test]
+fn evaluation_drops_no_input_whatever_came_before() {
+    for (backbone, sparse) in Backbone::ALL.into_iter().flat_map(|one| [(one, false), (one, true)]) {
+        let problem = Problem::small(1, Shape::TwinsAlike, Kind::Classes);
+        let features = if sparse { problem.sparse() } else { problem.dense() };
+        let model = |input_dropout: f64| -> Model<f64> {
+            let config = ModelConfig { input_dropout, ..small_config(backbone) };
+            problem.model(&features, &config, &one_thread())
+        };
+        let (mut plain, mut dropping) = (model(0.0), model(0.5));
+        let expected = logits(&mut plain);
+        let task = problem.task::<f64>();
+        let with = dropping.gradients(&task, Some(3), Extra::default()).unwrap();
+        assert_eq!(expected, logits(&mut dropping), "{backbone:?}, sparse: {sparse}");
+        assert_eq!(with, dropping.gradients(&task, Some(3), Extra::default()).unwrap(), "{backbone:?}");
+        assert_ne!(with, plain.gradients(&task, Some(3), Extra::default()).unwrap(), "{backbone:?}");
+        assert_eq!(
+            plain.gradients(&task, None, Extra::default()).unwrap(),
+            dropping.gradients(&task, None, Extra::default()).unwrap(),
+            "{backbone:?}"
+        );
+    }
+}
+
+#[test]
+fn sparse_and_dense_features_drop_the_same_values() {
+    let problem = Problem::small(1, Shape::TwinsAlike, Kind::Classes);
+    let config = ModelConfig { input_dropout: 0.5, ..small_config(Backbone::Gcn) };
+    let loss = |features| {
+        let mut model: Model<f64> = problem.model(&features, &config, &one_thread());
+        model.gradients(&problem.task(), Some(3), Extra::default()).unwrap()
+    };
+    let (dense, sparse) = (loss(problem.dense()), loss(problem.sparse()));
+    assert!((dense - sparse).abs() < 1e-12, "{dense} and {sparse}");
 }
 
 #[test]

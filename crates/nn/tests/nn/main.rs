@@ -3,6 +3,7 @@
 #![allow(clippy::disallowed_methods, reason = "a test may compare with the system's library")]
 
 mod bad_input;
+mod belief;
 mod dense;
 mod determinism;
 mod edge_network;

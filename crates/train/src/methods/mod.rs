@@ -1,5 +1,7 @@
 //! The methods, one file or folder each: what decides which edges and nodes a model learns from.
 
+pub(crate) mod auto;
+pub(crate) mod belief;
 pub(crate) mod drop_edge;
 mod edge_scores;
 pub(crate) mod gnn_svd;

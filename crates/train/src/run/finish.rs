@@ -11,9 +11,11 @@ use crate::compare::{Comparison, standard_error};
 use crate::error::TrainError;
 use crate::material::Judge;
 use crate::memory::peak_bytes;
-use crate::record::{DataRecord, Kept, RECORD_SCHEMA, RunRecord, RunResult, SplitSizes};
-use crate::scoring::{all_scores, reported, temperature};
-use crate::spec::NUMERICS;
+use crate::pool::{Expert, Pool};
+use crate::record::{DataRecord, Kept, RECORD_SCHEMA, RunRecord, RunResult, SearchCost, SplitSizes};
+use crate::scoring::{all_scores, comparable, reported, temperature};
+use crate::snapshot::Snapshot;
+use crate::spec::{Course, NUMERICS};
 use crate::trained::Trained;
 use crate::warning::{LARGEST_ERROR, Warning};
 
@@ -34,6 +36,7 @@ impl Run {
     /// Nothing has been trained yet.
     pub fn finish(mut self, judge: &Judge, stopped: Option<&str>) -> Result<Finished, TrainError> {
         self.end_training()?;
+        let pool = self.pool_experts(judge);
         let Some(Choice { kept, part, validation, warnings: of_choice }) = self.choice() else {
             return Err(TrainError::refused("epochs", "0 done", "at least 1"));
         };
@@ -75,6 +78,8 @@ impl Run {
             best_epoch: snapshot.epoch,
             evaluated_on: snapshot.evaluated_on.clone(),
             chosen: chooses.then(|| kept.label.clone()),
+            search: chooses.then(|| SearchCost::of(self.chooser.trials())),
+            pool,
             stopped: stopped.map(ToOwned::to_owned),
             features: Some(self.material.used_features(&kept.config)),
             epochs: kept.curve.loss.len() as u32,
@@ -107,11 +112,74 @@ impl Run {
         Ok(Finished { record, snapshot: kept.snapshot, edges: kept.edges })
     }
 
+    /// Makes what is kept of the experts, where there are any, and says how much each counts in it.
+    fn pool_experts(&mut self, judge: &Judge) -> Vec<Expert> {
+        let Course::Pool { pick, .. } = *self.spec.course() else { return Vec::new() };
+        let experts = std::mem::take(&mut self.experts);
+        let Some(largest) = experts.first() else { return Vec::new() };
+        let metric = self.spec.metric();
+        let logits: Vec<&[f32]> = experts.iter().map(|expert| &expert.snapshot.logits[..]).collect();
+        let pool = Pool::new(&self.material, metric, &logits);
+        let picked = pick.then(|| self.simplest(&experts));
+        let weight = |number: usize| match picked {
+            None => pool.weights[number],
+            Some(picked) => f64::from(u8::from(number == picked)),
+        };
+        let read = |score: f64| reported(metric, score);
+        let said = |(number, expert): (usize, &Trained)| Expert {
+            expert: expert.label.clone(),
+            weight: weight(number),
+            validation: expert.snapshot.validation.map(read),
+            test: judge.score(metric, &expert.snapshot.logits).map(|score| read(comparable(metric, score))),
+        };
+        let records: Vec<Expert> = experts.iter().enumerate().map(said).collect();
+        if let Some(picked) = picked {
+            self.best = experts.into_iter().nth(picked);
+            return records;
+        }
+        let order = |one: &(usize, &Trained), other: &(usize, &Trained)| {
+            pool.weights[one.0].total_cmp(&pool.weights[other.0])
+        };
+        // How the training of the expert went that counts most, and how the one let edges in that orders them.
+        let largest = experts.iter().enumerate().rev().max_by(order).map_or(largest, |(_, expert)| expert);
+        let ordered = experts.iter().find(|expert| expert.edges.is_some()).unwrap_or(largest);
+        self.best = Some(Trained {
+            label: "pool".to_owned(),
+            config: self.spec.config().clone(),
+            snapshot: Snapshot {
+                epoch: largest.snapshot.epoch,
+                validation: pool.validation,
+                evaluated_on: "pool".to_owned(),
+                logits: pool.logits,
+                ..Snapshot::default()
+            },
+            edges: ordered.edges.clone(),
+            curve: largest.curve.clone(),
+            edges_history: ordered.edges_history.clone(),
+        });
+        records
+    }
+
+    /// The first expert, which is the simplest, that validates within one standard error of the best.
+    fn simplest(&self, experts: &[Trained]) -> usize {
+        let metric = self.spec.metric();
+        let score = |expert: &Trained| expert.snapshot.validation.unwrap_or(f64::NEG_INFINITY);
+        let best = experts.iter().max_by(|one, other| score(one).total_cmp(&score(other)));
+        let as_good = |expert: &&Trained| {
+            best.is_none_or(|best| {
+                Comparison::new(&self.material, metric, &expert.snapshot, &best.snapshot)
+                    .is_none_or(|compared| compared.keeps_plain())
+            })
+        };
+        experts.iter().position(|expert| as_good(&expert)).unwrap_or(0)
+    }
+
     /// What the method made, or its warm start; none where there is neither.
     fn choice(&mut self) -> Option<Choice> {
-        let plain = self.warm_start.take().map(|(_, plain)| plain);
+        let [latest, plain] = [self.warm_start.take(), self.best_warm_start.take()]
+            .map(|warm_start| warm_start.map(|(_, plain)| plain));
         let Some(mut best) = self.best.take() else {
-            let kept = Arc::unwrap_or_clone(plain?);
+            let kept = Arc::unwrap_or_clone(latest?);
             return Some(Choice {
                 validation: [kept.snapshot.validation, None],
                 kept,
@@ -155,6 +223,10 @@ impl Run {
 
     /// What there is to say of how the method let edges in.
     fn warnings_of(&self, best: &Trained) -> Vec<Warning> {
+        if matches!(self.spec.course(), Course::Pool { pick: false, .. }) {
+            // One expert's edges are not all that a pool has learned from.
+            return Vec::new();
+        }
         let history = &best.edges_history;
         let never = self.material.graph().edges() > 0
             && history.first().is_some_and(|&(epoch, _)| epoch == 0)

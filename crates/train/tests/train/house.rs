@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// From what knows nothing to what knows all.
-const LINE: [&str; 37] = [
+const LINE: [&str; 43] = [
     "error",
     "event",
     "warning",
@@ -12,8 +12,10 @@ const LINE: [&str; 37] = [
     "loss",
     "memory",
     "prepare",
+    "search_kind",
     "setting",
     "features_from",
+    "ground",
     "config",
     "candidates",
     "material",
@@ -23,11 +25,15 @@ const LINE: [&str; 37] = [
     "compare",
     "audit",
     "scoring",
+    "pool",
     "learner",
+    "window",
+    "dropping",
     "network",
     "methods",
     "registry",
     "search",
+    "space",
     "spec",
     "fit",
     "trained",

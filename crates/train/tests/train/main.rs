@@ -1,5 +1,6 @@
 //! Claims about runs, each checked from outside.
 mod audit;
+mod belief;
 mod bits;
 mod config;
 mod corners;
@@ -7,16 +8,19 @@ mod curriculum;
 mod drop_edge;
 mod features;
 mod files;
+mod ground;
 mod house;
 mod keep;
 mod learned_edges;
 mod limits;
 mod methods;
 mod no_network;
+mod pool;
 mod pro_gnn;
 mod pruning;
 mod resume;
 mod runs;
+mod search;
 mod sets;
 mod spectral;
 mod weights;

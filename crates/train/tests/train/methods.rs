@@ -123,8 +123,8 @@ fn what_has_no_effect_cannot_be_set() {
     config(&[("method", "rcl"), ("pace", "lambda"), ("lambda_step", "0.1")]).check().unwrap();
     config(&[("method", "rcl"), ("kernel", "cosine"), ("evidence_ridge", "1")]).check().unwrap();
     // One of the presets that auto tries reads it, none reads this.
-    config(&[("method", "auto"), ("evidence_ridge", "2")]).check().unwrap();
-    assert!(config(&[("method", "auto"), ("lambda_step", "0.1")]).check().is_err());
+    config(&[("preset", "auto"), ("evidence_ridge", "2")]).check().unwrap();
+    assert!(config(&[("preset", "auto"), ("lambda_step", "0.1")]).check().is_err());
 }
 
 #[test]
@@ -174,7 +174,7 @@ fn node_curricula_refuse_settings_out_of_range() {
 fn a_search_keeps_the_best_on_validation_and_leaves_what_is_set() {
     let set = small();
     let searched = trained(&set, &config(&[("method", "gnn-svd"), ("search", "true"), ("density", "2")]), 2);
-    assert!(!searched.record.config.search, "what is kept is one run like any other");
+    assert!(!searched.record.config.search.is_on(), "what is kept is one run like any other");
     assert_eq!(searched.record.config.settings["density"].as_float(), Some(2.0));
     let best = ["50", "100", "300"]
         .map(|rank| trained(&set, &config(&[("method", "gnn-svd"), ("density", "2"), ("rank", rank)]), 2))

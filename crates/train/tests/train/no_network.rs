@@ -59,7 +59,7 @@ impl Learner for Propagated {
         let nodes = self.material.split().validation();
         let validation = Metric::Accuracy.score(self.material.labels(), nodes, rows);
         let moved: f32 = before.iter().zip(&self.beliefs).map(|(a, b)| (a - b).abs()).sum();
-        let evaluations = vec![Evaluated { epoch, number: 0, on: "full", validation }];
+        let evaluations = vec![Evaluated { epoch, number: 0, on: "full", validation, criterion: validation }];
         Ok(Epoch { loss: f64::from(moved), change: None, edges: self.graph().edges(), evaluations })
     }
 

@@ -52,8 +52,9 @@ fn every_method_honours_weights_on_each_of_its_backbones() {
         for backbone in method.backbones {
             let config = with_edges(method.name, backbone);
             let (without, with) = (trained(&plain, &config, 1), trained(&weighted, &config, 1));
-            // CLNode looks at the neighbours of a node even where the model does not.
-            let no_edges = method.name == "mlp" || (*backbone == "mlp" && method.name != "clnode");
+            // CLNode and belief look at the neighbours of a node even where the model does not.
+            let looks = ["clnode", "belief"].contains(&method.name);
+            let no_edges = method.name == "mlp" || (*backbone == "mlp" && !looks);
             let equal = without.snapshot.logits == with.snapshot.logits;
             assert_eq!(equal, no_edges, "{} {backbone}", method.name);
             // Other data, another run, whether or not it comes out the same.
@@ -153,7 +154,7 @@ fn a_method_whose_formula_has_no_place_for_weights_above_one_says_so_by_name() {
                     assert!(error.contains(part), "{error}");
                 }
                 let mut searching = config(&[("method", method.name)]);
-                searching.search = true;
+                searching.search = true.into();
                 assert!(searching.check().unwrap().spec(&material, 1).is_err());
             }
             _ => assert!(spec.is_ok(), "{}", method.name),

@@ -68,7 +68,10 @@ pub(super) fn run(args: &Args) -> Result<()> {
         )?;
         if let Some(chosen) = &result.chosen {
             let trials = record.trials.len();
-            line("chosen", &format!("{chosen}, the best on validation of {trials}"))?;
+            let cost = result.search.map_or_else(String::new, |cost| {
+                format!(", which took {} epochs and {:.2} s", cost.epochs, cost.seconds)
+            });
+            line("chosen", &format!("{chosen}, the best on validation of {trials}{cost}"))?;
         }
         for warning in &result.warnings {
             line("warning", &warning.to_string())?;

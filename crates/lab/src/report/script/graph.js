@@ -1,4 +1,10 @@
 // The drawing of the graph: WebGL2, everything uploaded once. What the slider, zoom and colours change is uniforms.
+// While something moves, as many edges are drawn as frames have time for; once it is still, all of them.
+
+// Milliseconds that a frame should take, 40 a second, and after which nothing moves any more.
+const FRAME = 25, STILL = 160;
+// Edges of which fewer are never drawn, and the parts into which a sample of them is dealt.
+const FEWEST = 5000, PARTS = 32;
 
 const EDGE_VERTEX = `#version 300 es
 precision highp float;
@@ -81,6 +87,8 @@ class GraphView {
     this.mode = 0;
     this.others = 0;
     this.frames = 0;
+    this.atOnce = data.edgeCount;
+    this.drawnAt = -Infinity;
     this.chosen = null;
     this.hovered = null;
     this.onchoose = () => {};
@@ -113,6 +121,17 @@ class GraphView {
       }
     }
     this.edgeArray = this.array(bytes, this.edgeProgram, 8, [['place', 2, gl.UNSIGNED_SHORT, true, 0], ['edge', 4, gl.UNSIGNED_BYTE, true, 4]]);
+    // The edges dealt into parts, so that the first of them are a fair sample.
+    const dealt = new Uint32Array(2 * data.edgeCount);
+    let next = 0;
+    for (let part = 0; part < PARTS; part++) {
+      for (let place = part; place < data.edgeCount; place += PARTS) {
+        dealt[next++] = 2 * place;
+        dealt[next++] = 2 * place + 1;
+      }
+    }
+    gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, gl.createBuffer());
+    gl.bufferData(gl.ELEMENT_ARRAY_BUFFER, dealt, gl.STATIC_DRAW);
     const nodes = new ArrayBuffer(data.nodeCount * 8);
     const nodeShorts = new Uint16Array(nodes), nodeBytes = new Uint8Array(nodes);
     for (let node = 0; node < data.nodeCount; node++) {
@@ -209,10 +228,24 @@ class GraphView {
   redraw() {
     if (this.waiting) return;
     this.waiting = true;
-    requestAnimationFrame(() => { this.waiting = false; this.draw(); });
+    const moves = performance.now() - this.drawnAt < STILL;
+    requestAnimationFrame(now => {
+      this.waiting = false;
+      if (moves) this.keepPace(now - this.drawnAt);
+      this.drawnAt = now;
+      this.draw(this.atOnce);
+      clearTimeout(this.whole);
+      if (this.atOnce < this.data.edgeCount) this.whole = setTimeout(() => requestAnimationFrame(() => this.draw(this.data.edgeCount)), STILL);
+    });
   }
 
-  draw() {
+  // More or fewer edges in the next frame, by how long the latest took.
+  keepPace(took) {
+    const factor = Math.min(1.15, Math.max(0.5, FRAME / took));
+    this.atOnce = Math.round(Math.min(this.data.edgeCount, Math.max(FEWEST, this.atOnce * factor)));
+  }
+
+  draw(edges) {
     const { gl, data, colours } = this;
     if (!this.ratio || !colours) return;
     gl.viewport(0, 0, this.canvas.width, this.canvas.height);
@@ -222,7 +255,7 @@ class GraphView {
     gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
 
     const dimmed = this.chosen ? 0.35 : 1;
-    const strength = Math.min(0.9, Math.max(0.07, 22 / Math.sqrt(data.edgeCount)) * Math.sqrt(this.zoom)) * dimmed;
+    const strength = Math.min(0.9, Math.max(0.07, 22 / Math.sqrt(edges)) * Math.sqrt(this.zoom)) * dimmed;
     let { program, uniforms } = this.edgeProgram;
     gl.useProgram(program);
     gl.uniform2fv(uniforms.scale, this.scale);
@@ -234,7 +267,8 @@ class GraphView {
     gl.uniform1i(uniforms.mode, this.mode);
     gl.uniform3fv(uniforms.ramp, colours.ramp);
     gl.bindVertexArray(this.edgeArray);
-    gl.drawArrays(gl.LINES, 0, 2 * data.edgeCount);
+    if (edges >= data.edgeCount) gl.drawArrays(gl.LINES, 0, 2 * data.edgeCount);
+    else gl.drawElements(gl.LINES, 2 * edges, gl.UNSIGNED_INT, 0);
 
     this.drawChosen();
 
@@ -249,6 +283,7 @@ class GraphView {
     gl.bindVertexArray(this.nodeArray);
     gl.drawArrays(gl.POINTS, 0, data.nodeCount);
     this.canvas.dataset.frames = ++this.frames;
+    this.canvas.dataset.edges = edges;
   }
 
   // The chosen edge, or the edges of the chosen or hovered node, thick; rings around their nodes.

@@ -26,7 +26,7 @@ use toml::Table;
 
 use crate::config::{RunConfig, to_table};
 use crate::error::TrainError;
-use crate::learner::{Learner, Recipe, Start, StructureChange};
+use crate::learner::{Learner, Recipe, Start, StructureChange, WarmStart};
 use crate::material::Material;
 use crate::network::{Method, Network, NetworkLearner};
 use crate::setting::Setting;
@@ -165,8 +165,8 @@ impl Recipe for NodeCurriculum {
         Ok(self.settings.clone())
     }
 
-    fn wants_warm_start(&self) -> bool {
-        true
+    fn wants_warm_start(&self) -> Option<WarmStart> {
+        Some(WarmStart::Plain)
     }
 
     /// The embeddings that nodes are ordered by.
@@ -175,7 +175,7 @@ impl Recipe for NodeCurriculum {
     }
 
     fn start(&self, start: &Start<'_>) -> Result<Box<dyn Learner>, TrainError> {
-        let warm_start = start.warm_start()?;
+        let warm_start = &start.warm_start()?.parameters;
         NetworkLearner::boxed(start, |network| Nodes::new(self.measure, self.pace, warm_start, network))
     }
 }

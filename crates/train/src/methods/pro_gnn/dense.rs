@@ -92,7 +92,7 @@ impl Recipe for DenseSettings {
     /// best training before in a search. Beside them what does not grow with nodes²: leading eigenvectors, the factors of the
     /// gradient, and S at the edges with its report.
     fn extra_bytes(&self, material: &Material, config: &RunConfig) -> u64 {
-        let matrices = 4 + if self.exact { EXACT_MATRICES } else { 0 } + usize::from(config.search);
+        let matrices = 4 + if self.exact { EXACT_MATRICES } else { 0 } + usize::from(config.search.is_on());
         let (nodes, edges) = (material.graph().nodes(), material.graph().edges());
         let vectors =
             if self.exact { 0 } else { array::<f32>(&[VECTOR_COPIES, nodes, self.rank.min(nodes)]) };

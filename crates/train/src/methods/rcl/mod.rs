@@ -23,7 +23,7 @@ use toml::Table;
 
 use crate::config::{RunConfig, to_table};
 use crate::error::TrainError;
-use crate::learner::{Learner, Recipe, Start, StructureChange};
+use crate::learner::{Learner, Recipe, Start, StructureChange, WarmStart};
 use crate::loss::losses_into;
 use crate::material::Material;
 use crate::network::{EvaluatedOn, Method, Network, NetworkLearner};
@@ -66,8 +66,8 @@ impl Recipe for RclRecipe {
         to_table(&self.0)
     }
 
-    fn wants_warm_start(&self) -> bool {
-        self.0.warm_start
+    fn wants_warm_start(&self) -> Option<WarmStart> {
+        self.0.warm_start.then_some(WarmStart::Plain)
     }
 
     /// The curriculum, its structures, the pretrained parameters, embeddings; while edges change also those that are new.
@@ -107,7 +107,7 @@ impl Recipe for RclRecipe {
     }
 
     fn start(&self, start: &Start<'_>) -> Result<Box<dyn Learner>, TrainError> {
-        let warm_start = if self.0.warm_start { Some(start.warm_start()?.to_vec()) } else { None };
+        let warm_start = if self.0.warm_start { Some(start.warm_start()?.parameters.clone()) } else { None };
         NetworkLearner::boxed(start, |network| Rcl::new(&self.0, start.seed, warm_start, network))
     }
 }
@@ -298,9 +298,11 @@ impl Rcl {
             // Edges without weight are not there, so neither step nor evaluation need to visit them.
             let there = graph.select_on(&threads, |edge| weights[edge] > 0.0);
             let values: Vec<f32> = there.edge_of.iter().map(|&edge| all(weights, edge as usize)).collect();
-            model.on(structure).set_weighted_graph(Arc::new(there.graph), &values)
+            let there = Arc::new(there.graph);
+            model.on(structure).set_weighted_graph(Arc::clone(&there), &values)?;
+            Ok::<_, TrainError>((there, values))
         };
-        set(self.training, self.curriculum.weights())?;
+        let (trained_on, values) = set(self.training, self.curriculum.weights())?;
         self.weighted = self.training;
         if *self.curriculum.evaluation_weights() != *self.curriculum.weights() {
             self.weighted = self.own_weighted;
@@ -310,12 +312,13 @@ impl Rcl {
             // All edges alike were for the pretrained model alone.
             model.release_memory(StructureId::FIRST);
         }
-        Ok(())
+        network.trains_on(self.training, trained_on, &values)
     }
 
     /// A training step whose loss has the term β Σ S R (Algorithm 1, step 3).
     fn step_with_residuals(&mut self, epoch: u32, network: &mut Network) -> Result<f64, TrainError> {
-        let model = network.model.on(self.training);
+        let training = network.without_dropped(self.training, epoch)?;
+        let model = network.model.on(training);
         let units = model.config().hidden;
         let loss = model.gradients(&network.task, Some(epoch), Extra::default())?;
         let embeddings = model.embeddings(Some(epoch));

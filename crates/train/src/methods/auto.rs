@@ -1,0 +1,54 @@
+//! `auto`: experts of different kinds as one answer, each trusted as far as validation says.
+//!
+//! The edge-free model knows features alone, the plain networks trust every edge, the curriculum learns which to trust, and
+//! belief propagation reads what classes neighbours of a class have, alike or not. Where one of them is bad another one is
+//! good, and the pool ([`crate::pool`]) need not know which beforehand. With `pick` one expert is kept instead: the simplest
+//! within one standard error of the best.
+
+use edgepace_nn::Backbone;
+use serde::{Deserialize, Serialize};
+use toml::{Table, Value};
+
+use crate::candidates::{Candidate, Experts};
+use crate::config::{Keep, RunConfig, to_table};
+use crate::error::TrainError;
+use crate::setting::Setting;
+
+/// Settings of `auto`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct AutoConfig {
+    /// Whether one expert is kept in place of the pool.
+    pick: bool,
+}
+
+/// What can be set.
+pub(crate) const SETTINGS: &[Setting] = &[Setting::fixed(
+    "pick",
+    "true: keep one expert, the simplest within one standard error of the best on validation, in place of the pool",
+)];
+
+pub(crate) fn defaults(_: &RunConfig) -> Result<Table, TrainError> {
+    to_table(&AutoConfig::default())
+}
+
+/// The experts of a config, the simplest first.
+pub(crate) fn experts(config: &RunConfig) -> Result<Experts, TrainError> {
+    let AutoConfig { pick } = config.settings_over(&AutoConfig::default())?;
+    let expert = |label: &'static str, method: &str, backbone: Backbone| {
+        let (method, settings, keep) = (method.to_owned(), Table::new(), Some(Keep::Method));
+        Candidate { label, config: RunConfig { backbone, method, keep, settings, ..config.clone() } }
+    };
+    let believing = |label: &'static str, strength: f64| {
+        let mut candidate = expert(label, "belief", Backbone::Mlp);
+        candidate.config.settings.insert("strength".into(), Value::Float(strength));
+        candidate
+    };
+    let backbone = config.backbone;
+    let mut list = vec![expert("mlp", "mlp", Backbone::Mlp), expert(backbone.name(), "vanilla", backbone)];
+    if backbone == Backbone::Gcn {
+        list.push(expert("sage", "vanilla", Backbone::Sage));
+    }
+    list.extend([expert("rcl", "rcl", backbone), believing("belief 0.5", 0.5), believing("belief 1", 1.0)]);
+    Ok(Experts { list, pick })
+}

@@ -1,0 +1,292 @@
+//! Belief propagation on an edge-free model: no network of its own. What the features say of each node is told along the
+//! edges, by how often two classes are linked.
+//!
+//! With the edge-free model's log-probabilities, the unaries are u_i = ln p_i / T, T being the temperature that validation asks
+//! for (1 without validation nodes); a training node has its label and nothing else. Neighbours exchange messages
+//! m_ij ← ½·m_ij + ½·s·ln(q_i Ψ) with q_i ∝ exp(u_i + Σ_{k≠j} m_ki) in a fixed number of sweeps; the belief of a node is
+//! exp(u_i + Σ_k m_ki), normalised. The compatibility Ψ is estimated from the graph (`compatibility.rs`), first with what the
+//! features say and then, after each fifth of the sweeps, with what is believed. The strength s is chosen on validation by
+//! log-loss: it is 1 where messages are independent of each other, and less where loops tell the same thing twice.
+//!
+//! An edge that weighs w says ln(w·(q_i Ψ) + 1 − w): with probability w it is a real one. Weight 0 is no edge, and what is
+//! above 1 counts as 1. Messages go both ways along every edge, whatever its direction, and once along two that are opposite.
+//!
+//! Pearl: Probabilistic Reasoning in Intelligent Systems, 1988. Yedidia, Freeman, Weiss: Understanding Belief Propagation and
+//! its Generalizations, 2003. Gatterbauer, Günnemann, Koutra, Faloutsos: Linearized and Single-Pass Belief Propagation, VLDB
+//! 2015. Jia, Benson: A Unifying Generative Model for Graph Learning Algorithms, 2021.
+
+mod compatibility;
+
+use std::sync::Arc;
+
+use edgepace_graph::bytes::{self, array, total};
+use edgepace_graph::{Classes, Graph, Labels};
+use edgepace_nn::{Beliefs, Logits, Metric, Threads, softmax};
+use serde::{Deserialize, Serialize};
+use toml::{Table, Value};
+
+use crate::candidates::{Candidate, Candidates};
+use crate::config::{RunConfig, to_table};
+use crate::error::{TrainError, check_finite};
+use crate::learner::{Epoch, Evaluated, Learner, Recipe, Start, WarmStart};
+use crate::material::Material;
+use crate::scoring::{comparable, temperature};
+use crate::setting::Setting;
+use crate::snapshot::{EdgeReport, SavedStructure, Snapshot};
+use crate::state::State;
+
+use compatibility::{compatibility, indifferent};
+
+/// Settings of `belief`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct BeliefConfig {
+    /// How much of what an edge says counts, in [0, 1]; unset: chosen on validation.
+    strength: Option<f64>,
+    /// How often every message is sent.
+    sweeps: u32,
+}
+
+impl Default for BeliefConfig {
+    fn default() -> Self {
+        Self { strength: None, sweeps: 15 }
+    }
+}
+
+/// What can be set.
+pub(crate) const SETTINGS: &[Setting] = &[
+    Setting::fixed(
+        "strength",
+        "how much of what an edge says counts, in [0, 1]; unset: the best of 0.5 and 1 by log-loss on validation",
+    ),
+    Setting::fixed("sweeps", "how often every message is sent, at least 1"),
+];
+
+/// The strengths that are chosen among.
+const STRENGTHS: [(&str, f64); 2] = [("strength 0.5", 0.5), ("strength 1", 1.0)];
+
+/// The place in [`STRENGTHS`] of the one that is taken where there is nothing to choose by: the careful one.
+const USUAL: usize = 0;
+
+/// How much of a message is new in each sweep; less than all of it, because messages in loops can swing.
+const FRESH: f64 = 0.5;
+
+/// How often the compatibility is estimated, the first time with what the features say.
+const ESTIMATES: u32 = 5;
+
+/// Numbers of each edge while edges are reported: its ratio, and the report of three.
+const REPORTED: usize = 4;
+
+/// The least logarithm of a probability that is kept.
+const FLOOR: f32 = -69.0;
+
+pub(crate) fn defaults(_: &RunConfig) -> Result<Table, TrainError> {
+    to_table(&BeliefConfig::default())
+}
+
+/// Every strength, unless one is set.
+pub(crate) fn candidates(config: &RunConfig) -> Option<Candidates> {
+    if config.settings.contains_key("strength") {
+        return None;
+    }
+    let candidate = |(label, strength)| {
+        let mut config = config.clone();
+        config.settings.insert("strength".into(), Value::Float(strength));
+        Candidate { label, config }
+    };
+    Some(Candidates { list: STRENGTHS.into_iter().map(candidate).collect(), alone: USUAL })
+}
+
+/// The method with the settings of a run.
+pub(crate) fn recipe(config: &RunConfig) -> Result<Arc<dyn Recipe>, TrainError> {
+    let BeliefConfig { strength, sweeps } = config.settings_over(&BeliefConfig::default())?;
+    let strength = strength.unwrap_or(STRENGTHS[USUAL].1);
+    if !(0.0..=1.0).contains(&strength) {
+        return Err(TrainError::refused("strength", strength, "in [0, 1]"));
+    }
+    if sweeps == 0 {
+        return Err(TrainError::refused("sweeps", sweeps, "at least 1"));
+    }
+    Ok(Arc::new(Belief { strength, sweeps }))
+}
+
+#[derive(Debug)]
+struct Belief {
+    strength: f64,
+    sweeps: u32,
+}
+
+impl Recipe for Belief {
+    fn settings(&self) -> Result<Table, TrainError> {
+        to_table(&BeliefConfig { strength: Some(self.strength), sweeps: self.sweeps })
+    }
+
+    fn wants_warm_start(&self) -> Option<WarmStart> {
+        Some(WarmStart::EdgeFree)
+    }
+
+    fn epochs(&self) -> Option<u32> {
+        Some(self.sweeps)
+    }
+
+    fn chosen_by(&self) -> Option<Metric> {
+        Some(Metric::LogLoss)
+    }
+
+    fn is_network(&self) -> bool {
+        false
+    }
+
+    fn check_material(&self, material: &Material) -> Result<(), TrainError> {
+        match **material.labels() {
+            Labels::Classes(_) => Ok(()),
+            Labels::Many(_) => {
+                let expected =
+                    "one class per node for method belief: train a network, as with method vanilla";
+                Err(TrainError::refused("labels", "many per node", expected))
+            }
+        }
+    }
+
+    /// Unaries, sums, and two messages per edge; a ratio and a report of each edge at the end; the graph with both directions
+    /// where that is another one.
+    fn extra_bytes(&self, material: &Material, _config: &RunConfig) -> u64 {
+        let graph = material.graph();
+        let (nodes, classes) = (graph.nodes(), material.labels().width());
+        let (edges, own) = if graph.twins().is_some() {
+            (graph.edges(), 0)
+        } else {
+            let edges = 2 * graph.edges();
+            (edges, bytes::graph(nodes, edges, true))
+        };
+        let messages = array::<f32>(&[2, edges, classes]);
+        let report = array::<f32>(&[REPORTED, graph.edges()]);
+        total([own, array::<f32>(&[2, nodes, classes]), messages, report])
+    }
+
+    fn start(&self, start: &Start<'_>) -> Result<Box<dyn Learner>, TrainError> {
+        let &Start { material, config, threads, .. } = start;
+        let Labels::Classes(classes) = &**material.labels() else {
+            return Err(TrainError::refused("labels", "many per node", "one class per node"));
+        };
+        let logits = &start.warm_start()?.logits;
+        let temperature = temperature(material, logits).unwrap_or(1.0);
+        let unaries = unaries((classes, material.split().train()), logits, temperature);
+        let graph = material.weighted_graph().undirected(threads)?;
+        let beliefs = Beliefs::new(&graph, classes.width(), unaries)?;
+        let first = indifferent(classes.width());
+        let compatibility = compatibility(&beliefs.expected_edges(threads, &first), classes.width());
+        Ok(Box::new(Propagation {
+            material: Arc::clone(material),
+            threads: threads.clone(),
+            metric: config.metric.unwrap_or(Metric::Accuracy),
+            strength: self.strength,
+            sweeps: self.sweeps,
+            beliefs,
+            compatibility,
+        }))
+    }
+}
+
+/// What is known of each node beside its edges, nodes × classes.
+fn unaries((classes, train): (&Classes, &[u32]), logits: &[f32], temperature: f64) -> Vec<f32> {
+    let width = classes.width();
+    let mut scaled = Vec::with_capacity(width);
+    let mut unaries = Vec::with_capacity(logits.len());
+    for row in logits.chunks_exact(width) {
+        scaled.clear();
+        scaled.extend(row.iter().map(|&logit| f64::from(logit) / temperature));
+        unaries.extend(softmax(&scaled).map(|p| (libm::log(p) as f32).max(FLOOR)));
+    }
+    for &node in train {
+        let row = &mut unaries[node as usize * width..][..width];
+        row.fill(Beliefs::<f32>::IMPOSSIBLE as f32);
+        row[classes.of()[node as usize] as usize] = 0.0;
+    }
+    unaries
+}
+
+/// Messages under way. An epoch is a sweep.
+struct Propagation {
+    material: Arc<Material>,
+    threads: Threads,
+    metric: Metric,
+    strength: f64,
+    sweeps: u32,
+    beliefs: Beliefs<f32>,
+    compatibility: Vec<f32>,
+}
+
+impl Propagation {
+    /// Whether the compatibility is estimated anew before a sweep.
+    fn estimates_before(&self, sweep: u32) -> bool {
+        (1..ESTIMATES).any(|estimate| sweep > 0 && sweep == self.sweeps * estimate / ESTIMATES)
+    }
+}
+
+impl Learner for Propagation {
+    /// The loss is the mean change of a message: how far the sweeps are from where they lead.
+    fn epoch(&mut self, epoch: u32) -> Result<Epoch, TrainError> {
+        if self.estimates_before(epoch) {
+            let counts = self.beliefs.expected_edges(&self.threads, &self.compatibility);
+            self.compatibility = compatibility(&counts, self.material.labels().width());
+        }
+        self.beliefs.sweep(&self.threads, &self.compatibility, self.strength, FRESH);
+        let labels = self.material.labels();
+        let rows = Logits::new(self.beliefs.logits(), labels.width());
+        let score = self.metric.score(labels, self.material.split().validation(), rows);
+        let validation = score.map(|score| comparable(self.metric, score));
+        Ok(Epoch {
+            loss: self.beliefs.moved(&self.threads),
+            change: None,
+            edges: self.material.graph().edges(),
+            evaluations: vec![Evaluated { epoch, number: 0, on: "full", validation, criterion: validation }],
+        })
+    }
+
+    fn snapshot(&mut self, evaluation: &Evaluated, into: &mut Snapshot) -> Result<(), TrainError> {
+        check_finite(
+            self.beliefs.logits(),
+            "the beliefs are",
+            evaluation.epoch,
+            "`lr` of the edge-free model",
+        )?;
+        self.beliefs.log_probabilities(&self.threads, FLOOR, &mut into.logits);
+        into.parameters.clear();
+        into.structure = SavedStructure::default();
+        Ok(())
+    }
+
+    /// With r the likelihood ratio of an edge, its difficulty is 1/(1 + r): the probability that it is one at random, if every
+    /// other edge were.
+    fn edges(&self) -> Option<EdgeReport> {
+        let ratios = self.beliefs.likelihood_ratios(&self.threads, &self.compatibility);
+        let difficulty = of_edges(self.material.graph(), self.beliefs.graph(), &ratios, |r| 1.0 / (1.0 + r));
+        let edges = difficulty.len();
+        Some(EdgeReport { difficulty, first_epoch: vec![0; edges], weight: vec![1.0; edges] })
+    }
+
+    fn save(&self) -> Result<State, TrainError> {
+        let mut state = State::default();
+        state.put_floats("messages", self.beliefs.messages());
+        state.put_floats("compatibility", &self.compatibility);
+        Ok(state)
+    }
+
+    fn restore(&mut self, state: &State) -> Result<(), TrainError> {
+        let messages = state.floats("messages", self.beliefs.messages().len())?;
+        self.beliefs.set_messages(&self.threads, messages)?;
+        self.compatibility = state.floats("compatibility", self.compatibility.len())?.to_vec();
+        Ok(())
+    }
+}
+
+/// For each edge of `graph` what `of` makes of the value of the same edge of `both`, which may have more.
+fn of_edges(graph: &Graph, both: &Arc<Graph>, values: &[f32], of: impl Fn(f32) -> f32) -> Vec<f32> {
+    if graph.edges() == both.edges() {
+        return values.iter().map(|&value| of(value)).collect();
+    }
+    let ends = graph.sources().iter().zip(graph.targets());
+    let value = |(&source, target)| both.edge_id(source, target).map_or(1.0, |edge| values[edge as usize]);
+    ends.map(|ends| of(value(ends))).collect()
+}

@@ -1,0 +1,99 @@
+//! `auto`: experts as one answer.
+
+use edgepace_graph::{Dataset, Split};
+use edgepace_train::{Finished, SavedModel};
+
+use crate::resume::{bits, in_pieces};
+use crate::sets::{circle, config, trained};
+
+fn set() -> (Dataset, Split) {
+    circle("homophily=0.5,nodes=200,edges=1500,classes=3", 1)
+}
+
+fn weights(finished: &Finished) -> Vec<(&str, f64)> {
+    finished.record.result.pool.iter().map(|expert| (&expert.expert[..], expert.weight)).collect()
+}
+
+#[test]
+fn every_expert_is_as_if_it_had_run_alone() {
+    let set = set();
+    let auto = trained(&set, &config(&[("method", "auto")]), 1);
+    let names: Vec<&str> = weights(&auto).into_iter().map(|(name, _)| name).collect();
+    assert_eq!(names, ["mlp", "gcn", "sage", "rcl", "belief 0.5", "belief 1"]);
+    assert!(weights(&auto).iter().all(|(_, weight)| *weight >= 0.0), "{:?}", weights(&auto));
+    for (place, settings) in [
+        &[("method", "mlp")][..],
+        &[("method", "vanilla")],
+        &[("method", "vanilla"), ("backbone", "sage")],
+        &[("method", "rcl"), ("keep", "method")],
+        &[("method", "belief"), ("strength", "0.5")],
+        &[("method", "belief"), ("strength", "1.0")],
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let alone = trained(&set, &config(settings), 1).record.result;
+        let expert = &auto.record.result.pool[place];
+        assert_eq!((expert.validation, expert.test), (alone.validation, alone.test), "{settings:?}");
+    }
+    assert_eq!(auto.record.result.chosen.as_deref(), Some("pool"));
+    assert!(auto.edges.is_some(), "the curriculum says what it makes of edges");
+}
+
+#[test]
+fn a_pool_goes_on_in_the_middle_of_any_of_its_experts() {
+    let set = circle("homophily=0.5,nodes=60,edges=300,classes=3", 1);
+    for more in [("ground", "strong"), ("pick", "true")] {
+        let config = config(&[("method", "auto"), ("epochs", "3"), more]);
+        let whole = trained(&set, &config, 1);
+        assert!(bits(&whole) == bits(&in_pieces(&set, &config).0), "{more:?}");
+        assert!(bits(&whole) == bits(&trained(&set, &config, 3)), "{more:?}");
+    }
+}
+
+#[test]
+fn one_expert_can_be_picked() {
+    let set = set();
+    let auto = trained(&set, &config(&[("method", "auto"), ("pick", "true")]), 1);
+    let chosen = auto.record.result.chosen.clone().unwrap();
+    let picked: Vec<&str> =
+        weights(&auto).into_iter().filter(|(_, weight)| *weight == 1.0).map(|(name, _)| name).collect();
+    assert_eq!(picked, [&chosen[..]]);
+    let scores = auto.record.result.pool.iter().map(|expert| expert.validation.unwrap());
+    let best = scores.fold(f64::MIN, f64::max);
+    assert!(auto.record.result.validation.unwrap() <= best);
+}
+
+#[test]
+fn without_validation_nodes_experts_count_alike() {
+    let (dataset, split) = set();
+    let nodes = dataset.graph().nodes();
+    let blind =
+        Split::new("blind", nodes, split.train().to_vec(), Vec::new(), split.test().to_vec()).unwrap();
+    let auto = trained(&(dataset, blind), &config(&[("method", "auto")]), 1);
+    let all = weights(&auto);
+    assert!(all.iter().all(|(_, weight)| (weight - 1.0 / all.len() as f64).abs() < 1e-12), "{all:?}");
+    assert!(auto.record.result.validation.is_none() && auto.record.result.test.is_some());
+}
+
+#[test]
+fn a_saved_pool_answers_for_its_nodes() {
+    let set = set();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model");
+    let auto = trained(&set, &config(&[("method", "auto")]), 1);
+    auto.write_model(&path, &set.0, None).unwrap();
+    let saved = SavedModel::open(&path).unwrap();
+    assert!(saved.logits(&set.0).unwrap() == auto.snapshot.logits);
+    let error = saved.check_new(&set.0).unwrap_err().to_string();
+    assert!(error.contains("train with `pick=true`"), "{error}");
+}
+
+#[test]
+fn a_pool_is_not_said_to_have_learned_without_edges_where_one_expert_has() {
+    // Too few epochs for the curriculum to let any edge in.
+    let auto = trained(&set(), &config(&[("method", "auto"), ("epochs", "5")]), 1).record.result;
+    let rcl = trained(&set(), &config(&[("method", "rcl"), ("epochs", "5")]), 1).record.result;
+    let said = |result: &edgepace_train::RunResult| format!("{:?}", result.warnings).contains("NoEdgeEverIn");
+    assert!(said(&rcl) && !said(&auto));
+}
