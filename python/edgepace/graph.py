@@ -108,6 +108,9 @@ class Graph:
         graph._take(raw, classes, ids)
         return graph
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _unpickled, (self._raw.to_bytes(), self._raw.source, self._raw.edge_of_input(), self._classes, self._ids)
+
     # ---- From elsewhere
 
     @classmethod
@@ -500,6 +503,10 @@ class Graph:
         facts = "".join(f"<li>{html.escape(fact)}</li>" for fact in self._facts())
         homophily = "" if self.homophily is None else f"<li>homophily {self.homophily:.2f}</li>"
         return f"<div><b>Graph</b> {html.escape(self.name)}<ul>{facts}{homophily}</ul></div>"
+
+
+def _unpickled(graph: bytes, source: str | None, edge_of_input: np.ndarray, classes: np.ndarray, ids: list[Any] | None) -> Graph:
+    return Graph._of(_edgepace.Dataset.from_bytes(graph, source, edge_of_input), classes, ids)
 
 
 def _edges(edge_index: Any) -> np.ndarray:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import json
 import os
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +55,11 @@ class Result:
         self._graph = Graph._of(raw.graph(), classes, ids)
         self._edges: Any = None
         return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        with tempfile.TemporaryDirectory(prefix="edgepace-") as folder:
+            self.save(folder)
+            return _unpickled, ({path.name: path.read_bytes() for path in Path(folder).iterdir()},)
 
     # ---- What was measured
 
@@ -267,6 +273,14 @@ class Result:
             f"<div><b>{html.escape(repr(self))}</b><table><tr><th></th><th>validation</th><th>test</th></tr>{rows}</table>"
             f"{charts}{f'<ul>{notes}</ul>' if notes else ''}</div>"
         )
+
+
+def _unpickled(files: dict[str, bytes]) -> Result:
+    # The graph may still be mapped: where that keeps its file, it stays.
+    with tempfile.TemporaryDirectory(prefix="edgepace-", ignore_cleanup_errors=True) as folder:
+        for name, content in files.items():
+            (Path(folder) / name).write_bytes(content)
+        return Result.load(folder)
 
 
 def _line(name: str, values: list[float | None]) -> str:

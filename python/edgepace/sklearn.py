@@ -16,15 +16,56 @@ _base = imported("sklearn.base", "edgepace.sklearn")
 
 __all__ = ["EdgepaceClassifier", "GraphKFold", "UNMET_CHECKS"]
 
-#: The checks of scikit-learn's `check_estimator` that an estimator of graphs cannot meet, and why.
+_NO_EDGES = "it fits a matrix of features, which has no edges: `fit` takes a graph, or numbers of its nodes"
+_OTHER_MESSAGE = "it expects a message about the columns or rows of a matrix; what is said instead is that `X` must be a graph or its nodes"
+_NODES = "nodes are numbered by their graph, and what is said of one depends on its neighbours"
+
+#: The checks of scikit-learn's `check_estimator` that an estimator of graphs cannot meet, and why. All others hold.
 UNMET_CHECKS = {
-    "check_estimators_dtypes": "X is a graph or numbers of its nodes, not a matrix of features",
-    "check_fit_score_takes_y": "a matrix of features has no edges",
-    "check_classifiers_train": "a matrix of features has no edges",
-    "check_n_features_in": "features belong to the graph",
-    "check_fit2d_1sample": "a matrix of features has no edges",
-    "check_methods_subset_invariance": "a node's prediction depends on its neighbours",
-    "check_methods_sample_order_invariance": "nodes are numbered by the graph",
+    **dict.fromkeys(
+        (
+            "check_classifier_data_not_an_array",
+            "check_classifiers_classes",
+            "check_classifiers_one_label",
+            "check_classifiers_train",
+            "check_dict_unchanged",
+            "check_dont_overwrite_parameters",
+            "check_dtype_object",
+            "check_estimator_sparse_tag",
+            "check_estimators_dtypes",
+            "check_estimators_fit_returns_self",
+            "check_estimators_overwrite_params",
+            "check_estimators_pickle",
+            "check_f_contiguous_array_estimator",
+            "check_fit2d_predict1d",
+            "check_fit_check_is_fitted",
+            "check_fit_idempotent",
+            "check_fit_score_takes_y",
+            "check_n_features_in",
+            "check_n_features_in_after_fitting",
+            "check_pipeline_consistency",
+            "check_positive_only_tag_during_fit",
+            "check_readonly_memmap_input",
+            "check_supervised_y_2d",
+        ),
+        _NO_EDGES,
+    ),
+    **dict.fromkeys(
+        (
+            "check_classifiers_regression_target",
+            "check_complex_data",
+            "check_estimator_sparse_array",
+            "check_estimator_sparse_matrix",
+            "check_estimators_empty_data_messages",
+            "check_estimators_nan_inf",
+            "check_fit2d_1feature",
+            "check_fit2d_1sample",
+            "check_requires_y_none",
+        ),
+        _OTHER_MESSAGE,
+    ),
+    "check_methods_sample_order_invariance": _NODES,
+    "check_methods_subset_invariance": _NODES,
 }
 
 

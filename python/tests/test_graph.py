@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 from conftest import triangles
@@ -94,6 +96,22 @@ def test_masks_are_a_split_and_masks_of_columns_several() -> None:
 def test_a_graph_file_brings_the_same_graph_back(graph: Graph, tmp_path: object) -> None:
     graph.save(f"{tmp_path}/own.graph")
     assert Graph.load(f"{tmp_path}/own.graph").checksum == graph.checksum
+
+
+def test_a_graph_can_be_pickled() -> None:
+    index, x, _ = triangles()
+    labels = ["left", "left", None, None, "right", "right"]
+    graph = Graph(np.concatenate([index, [[1], [1]]], axis=1), x=x, y=labels, node_names=list("abcdef"), train_mask=[0, 5], edge_weight=np.arange(1, 16))
+    back = pickle.loads(pickle.dumps(graph))
+    assert back.checksum == graph.checksum
+    assert repr(back) == repr(graph) and back.name == graph.name
+    assert back.y.tolist() == labels and back.node_names == list("abcdef")
+    assert np.array_equal(back.edge_of_input, graph.edge_of_input) and np.array_equal(back.edge_weight, graph.edge_weight)
+    assert {name: parts["train"].tolist() for name, parts in back.splits.items()} == {"masks": [0, 5]}
+    damaged = bytearray(graph._raw.to_bytes())
+    damaged[-1] ^= 1
+    with pytest.raises(edgepace.DataError, match="a pickled graph"):
+        edgepace._edgepace.Dataset.from_bytes(bytes(damaged), None, np.zeros(0, dtype=np.int64))
 
 
 def test_a_graph_says_what_it_is(graph: Graph) -> None:

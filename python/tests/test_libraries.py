@@ -233,6 +233,92 @@ def test_the_estimator_answers_as_scikit_learns_do(graph: Graph) -> None:
         EdgepaceClassifier().fit(np.arange(5))
 
 
+def test_the_checks_that_an_estimator_of_graphs_cannot_meet_are_those_that_are_listed() -> None:
+    pytest.importorskip("sklearn")
+    from sklearn.utils.estimator_checks import check_estimator
+
+    from edgepace.sklearn import UNMET_CHECKS, EdgepaceClassifier
+
+    told = check_estimator(EdgepaceClassifier(epochs=2), on_skip=None, on_fail=None)
+    assert {check["check_name"] for check in told if check["status"] == "failed"} == set(UNMET_CHECKS)
+    assert sum(check["status"] == "passed" for check in told) >= 15
+
+
+def test_what_those_checks_are_after_holds_for_graphs(graph: Graph) -> None:
+    pytest.importorskip("sklearn")
+    import pickle
+
+    from edgepace.sklearn import EdgepaceClassifier
+
+    model = EdgepaceClassifier(epochs=5)
+    before = model.get_params()
+    first = model.fit(graph).predict_proba()
+    assert model.get_params() == before
+    assert np.array_equal(model.fit(graph).predict_proba(), first), "fitting again changes nothing"
+    back = pickle.loads(pickle.dumps(model))
+    assert np.array_equal(back.predict_proba(), first)
+    assert np.array_equal(back.predict(graph), model.predict())
+
+
+def test_optuna_searches_over_graphs(graph: Graph) -> None:
+    optuna = pytest.importorskip("optuna")
+    pytest.importorskip("sklearn")
+    from sklearn.model_selection import cross_val_score
+
+    from edgepace.sklearn import EdgepaceClassifier, GraphKFold
+
+    folds = GraphKFold(graph, 3)
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+
+    def objective(trial: object) -> float:
+        model = EdgepaceClassifier(graph, epochs=5, hidden=trial.suggest_int("hidden", 4, 16))
+        return cross_val_score(model, folds.nodes, folds.labels, cv=folds).mean()
+
+    study = optuna.create_study(direction="maximize", sampler=optuna.samplers.RandomSampler(seed=0))
+    study.optimize(objective, n_trials=2)
+    assert 4 <= study.best_params["hidden"] <= 16
+
+
+def test_a_callback_of_lightning_runs_the_curriculum() -> None:
+    torch = pytest.importorskip("torch")
+    lightning = pytest.importorskip("lightning.pytorch")
+    from edgepace.lightning import CurriculumCallback
+
+    x, y, index = torch.from_numpy(X.copy()), torch.from_numpy(Y), torch.from_numpy(INDEX)
+    curriculum = Curriculum(index, 6, x, total_epochs=6, preset="posterior", period=2)
+    seen: list[object] = []
+
+    class Model(lightning.LightningModule):
+        def __init__(self) -> None:
+            super().__init__()
+            self.linear = torch.nn.Linear(1, 2)
+
+        def forward(self) -> object:
+            return self.linear(x)
+
+        def training_step(self, batch: object, number: int) -> object:
+            assert self.training
+            seen.append(curriculum.edge_weight.clone())
+            return torch.nn.functional.cross_entropy(self(), y)
+
+        def configure_optimizers(self) -> object:
+            return torch.optim.Adam(self.parameters(), lr=0.1)
+
+    def feedback(model: object) -> dict[str, object]:
+        assert not model.training and not torch.is_grad_enabled()
+        return {"logits": model(), "node_loss": torch.nn.functional.cross_entropy(model(), y, reduction="none")}
+
+    callback = CurriculumCallback(curriculum, feedback)
+    quiet = {"logger": False, "enable_checkpointing": False, "enable_progress_bar": False, "enable_model_summary": False}
+    trainer = lightning.Trainer(max_epochs=6, accelerator="cpu", callbacks=[callback], **quiet)
+    trainer.fit(Model(), torch.utils.data.DataLoader([0]))
+    assert curriculum.epoch == 6 and len(curriculum.updates) == 3
+    assert curriculum.active_edges.all() and len(seen) == 6
+    other = CurriculumCallback(Curriculum(index, 6, x, total_epochs=6, preset="posterior", period=2), feedback)
+    other.load_state_dict(callback.state_dict())
+    assert torch.equal(other.curriculum.edge_weight, curriculum.edge_weight)
+
+
 def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     import sys
 

@@ -5,6 +5,7 @@
 mod commands;
 mod dataset;
 mod dry_run;
+mod engine;
 mod help;
 mod messages;
 mod names;
@@ -57,6 +58,8 @@ enum Command {
     Man(commands::completions::ManArgs),
 }
 
+pub use engine::{Engine, EngineError, EngineSweep};
+
 /// The words of the command line, the program's own name first.
 static WORDS: OnceLock<Vec<OsString>> = OnceLock::new();
 
@@ -97,6 +100,12 @@ pub fn run(words: impl IntoIterator<Item = OsString>) -> ExitCode {
         Err(error) if closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => messages::fail(&error),
     }
+}
+
+/// The same with an engine that does what `--engine ray` asks for.
+pub fn run_with(words: impl IntoIterator<Item = OsString>, ray: Box<Engine>) -> ExitCode {
+    engine::bring(ray);
+    run(words)
 }
 
 /// Lets buffers of several megabytes come from the system and go back to it. Otherwise the C library keeps freed blocks of

@@ -26,7 +26,7 @@ pub(crate) fn ids(threads: &Threads, name: &str, values: &[i64], below: usize) -
     let limit = below as u64;
     if let Some(position) = (!threads.all_pieces(values.len(), |piece| {
         // Without an early way out the loop is vectorised; a negative number is a large one.
-        values[piece].iter().fold(true, |legal, &value| legal & ((value as u64) < limit))
+        piece.is_empty() || values[piece].iter().fold(0, |most, &value| (value as u64).max(most)) < limit
     }))
     .then(|| values.iter().position(|&value| value as u64 >= limit))
     .flatten()
@@ -46,13 +46,18 @@ pub(crate) fn ids(threads: &Threads, name: &str, values: &[i64], below: usize) -
     Ok(out)
 }
 
+/// A count or a place: there is no memory for one that is too large.
+pub(crate) fn signed(number: usize) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
 /// A matrix for Python, which owns it from now on.
 pub(crate) fn matrix<T: Element>(
     py: Python<'_>,
     values: Vec<T>,
     columns: usize,
 ) -> PyResult<Bound<'_, PyArray2<T>>> {
-    let count = if columns == 0 { 0 } else { values.len() / columns };
+    let count = values.len().checked_div(columns).unwrap_or(0);
     values.into_pyarray(py).reshape([count, columns])
 }
 

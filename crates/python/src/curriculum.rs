@@ -145,6 +145,7 @@ impl Curriculum {
     }
 
     /// One update.
+    #[allow(clippy::too_many_arguments, reason = "Python names them")]
     fn update(
         &self,
         py: Python<'_>,

@@ -1,6 +1,6 @@
 //! Graphs with features, labels and splits.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use edgepace_data::fetch;
@@ -11,8 +11,9 @@ use edgepace_graph::{
 };
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 
-use crate::arrays::{budget, dense, ids, matrix, rows, slice, sparse};
+use crate::arrays::{budget, dense, ids, matrix, rows, signed, slice, sparse};
 use crate::fault::{Fault, Outcome};
 use crate::long::long;
 
@@ -173,6 +174,39 @@ impl Dataset {
         })
     }
 
+    /// A graph that `to_bytes` wrote.
+    #[staticmethod]
+    fn from_bytes(
+        py: Python<'_>,
+        bytes: &[u8],
+        source: Option<String>,
+        edge_of_input: PyReadonlyArray1<'_, i64>,
+    ) -> PyResult<Self> {
+        let edge = |&edge: &i64| u32::try_from(edge).unwrap_or(DROPPED);
+        let edge_of_input = slice("edge_of_input", &edge_of_input)?.iter().map(edge).collect();
+        let make = || -> Outcome<edgepace_graph::Dataset> {
+            let native = native::Native::from_bytes(Path::new("a pickled graph"), bytes)?;
+            native.verify(&budget(None)?)?;
+            Ok(native.dataset()?)
+        };
+        Ok(Self { source, edge_of_input, ..Self::of(py.detach(make)?) })
+    }
+
+    /// All of it, as a graph file has it.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let inner = self.inner.clone();
+        let bytes = long(py, None, move |_| {
+            let failed = |error: std::io::Error| {
+                Fault::new("FileError", format!("cannot write a temporary file: {error}"))
+            };
+            let folder = tempfile::tempdir().map_err(failed)?;
+            let path = folder.path().join("pickled.graph");
+            native::save(&budget(None)?, &inner, &path)?;
+            std::fs::read(&path).map_err(failed)
+        })?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
     /// Writes it as a graph file, whole or not at all.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         let inner = self.inner.clone();
@@ -279,7 +313,7 @@ impl Dataset {
         py: Python<'py>,
     ) -> Option<(Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f32>>)> {
         let Features::Sparse(sparse) = &**self.inner.features() else { return None };
-        let offsets: Vec<i64> = sparse.offsets().iter().map(|&offset| offset as i64).collect();
+        let offsets: Vec<i64> = sparse.offsets().iter().map(|&offset| signed(offset)).collect();
         let columns = numbers(py, sparse.columns().iter().copied());
         Some((offsets.into_pyarray(py), columns, sparse.values().to_vec().into_pyarray(py)))
     }

@@ -15,7 +15,7 @@ use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2}
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::arrays::{budget, ids, matrix, rows, slice};
+use crate::arrays::{budget, ids, matrix, rows, signed, slice};
 use crate::dataset::Dataset;
 use crate::fault::{Fault, Outcome};
 use crate::long::long;
@@ -85,12 +85,11 @@ impl Inner {
     /// The run as a page.
     fn page(&self, command: &str) -> Outcome<String> {
         let threads = budget(None)?;
-        let rows = match &self.finished.edges {
-            None => Vec::new(),
-            Some(_) => {
-                let (report, audit) = self.audit(&threads)?;
-                EdgeTable::new(&self.dataset, report, &self.finished.snapshot.logits, &audit).rows().collect()
-            }
+        let rows = if self.finished.edges.is_some() {
+            let (report, audit) = self.audit(&threads)?;
+            EdgeTable::new(&self.dataset, report, &self.finished.snapshot.logits, &audit).rows().collect()
+        } else {
+            Vec::new()
         };
         let record = self.finished.record.clone();
         let title = format!("{}: {}", record.data.name, record.config.method);
@@ -316,7 +315,7 @@ impl Finished {
         let whole = |of: &dyn Fn((usize, u32, u32)) -> i64| {
             edges.iter().map(|&edge| of(edge)).collect::<Vec<i64>>().into_pyarray(py)
         };
-        out.set_item("edge", whole(&|(edge, _, _)| edge as i64))?;
+        out.set_item("edge", whole(&|(edge, _, _)| signed(edge)))?;
         out.set_item("source", whole(&|(_, source, _)| i64::from(source)))?;
         out.set_item("target", whole(&|(_, _, target)| i64::from(target)))?;
         out.set_item("suspicion", floats(&|edge| audit.suspicion[edge]))?;
@@ -329,7 +328,7 @@ impl Finished {
         out.set_item("weight", floats(&|edge| report.weight[edge]))?;
         if let Labels::Classes(_) = &**dataset.labels() {
             let (logits, width) = (&self.inner.finished.snapshot.logits, self.inner.width());
-            let class = |node: u32| argmax(&logits[node as usize * width..][..width]) as i64;
+            let class = |node: u32| signed(argmax(&logits[node as usize * width..][..width]));
             out.set_item("source_class", whole(&|(_, source, _)| class(source)))?;
             out.set_item("target_class", whole(&|(_, _, target)| class(target)))?;
         }

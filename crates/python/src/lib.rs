@@ -14,14 +14,16 @@ mod sweep;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
+use edgepace_cli::EngineSweep;
 use pyo3::prelude::*;
 
 use crate::fault::Fault;
 
-/// The program, with the words of its command line. Returns its exit code.
+/// The program, with the words of its command line and what does a sweep on Ray. Returns its exit code.
 #[pyfunction]
-fn main(py: Python<'_>, words: Vec<OsString>) -> u8 {
-    let code = py.detach(|| edgepace_cli::run(words));
+fn main(py: Python<'_>, words: Vec<OsString>, ray: Py<PyAny>) -> u8 {
+    let engine = move |sweep: &EngineSweep<'_>| Python::attach(|py| sweep::on(py, ray.bind(py), sweep));
+    let code = py.detach(|| edgepace_cli::run_with(words, Box::new(engine)));
     // The standard library keeps the number to itself.
     (0..=u8::MAX).find(|&number| ExitCode::from(number) == code).unwrap_or(2)
 }
@@ -43,6 +45,9 @@ fn _edgepace(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(main, module)?)?;
     module.add_function(wrap_pyfunction!(methods, module)?)?;
     module.add_function(wrap_pyfunction!(sweep::sweep, module)?)?;
+    module.add_function(wrap_pyfunction!(sweep::outlook, module)?)?;
+    module.add_function(wrap_pyfunction!(sweep::one_run, module)?)?;
+    module.add_function(wrap_pyfunction!(sweep::keep, module)?)?;
     module.add_function(wrap_pyfunction!(sweep::records, module)?)?;
     Ok(())
 }
