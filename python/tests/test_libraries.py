@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 from conftest import triangles
@@ -135,6 +137,63 @@ def test_a_curriculum_gives_tensors_for_tensors() -> None:
     other = Curriculum(index, 6, total_epochs=10, preset="posterior", period=2)
     other.load_state_dict(torch.load(buffer, weights_only=False))
     assert torch.equal(other.edge_weight, curriculum.edge_weight)
+
+
+def _tensors(path: str) -> dict[str, np.ndarray]:
+    """What a file of safetensors holds in single precision."""
+    content = open(path, "rb").read()
+    start = 8 + int.from_bytes(content[:8], "little")
+    header = json.loads(content[8:start])
+    header.pop("__metadata__")
+    return {
+        name: np.frombuffer(content[start + at["data_offsets"][0] : start + at["data_offsets"][1]], dtype=np.float32).reshape(at["shape"])
+        for name, at in header.items()
+        if at["dtype"] == "F32"
+    }
+
+
+@pytest.mark.parametrize("preset", ["edgepace", "posterior", "cosine"])
+def test_a_model_of_pyg_with_the_same_weights_lets_in_the_native_trainers_edges(preset: str, tmp_path: object) -> None:
+    torch = pytest.importorskip("torch")
+    convolutions = pytest.importorskip("torch_geometric.nn")
+    epochs = 60
+    clean = Graph.load("synthetic:homophily=0.4,nodes=300,edges=1500,seed=1")
+    graph = edgepace.fit(clean, epochs=1, noise="fake=0.5", seed=3, progress=False).graph
+    own = edgepace.fit(graph, preset=preset, keep="method", epochs=epochs, seed=3, progress=False)
+    plain = edgepace.fit(graph, method="vanilla", epochs=epochs, seed=3, progress=False)
+    plain.save(f"{tmp_path}/plain")
+    weights = {name: torch.from_numpy(values.copy()) for name, values in _tensors(f"{tmp_path}/plain/model.safetensors").items()}
+    x = torch.from_numpy(own._raw.prepared_features().dense_features())
+    index, y = torch.from_numpy(graph.edge_index), torch.from_numpy(graph.codes)
+    layers = []
+    for name in ("conv1", "conv2"):
+        layer = convolutions.GCNConv(*weights[f"{name}.weight"].shape)
+        layer.lin.weight.data = weights[f"{name}.weight"].T.contiguous()
+        layer.bias.data = weights[f"{name}.bias"][0]
+        layers.append(layer)
+
+    @torch.no_grad()
+    def evaluate(weight: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        there = weight > 0
+        edges = index[:, there]
+        embeddings = layers[1](torch.relu(layers[0](x, edges, weight[there])), edges, weight[there])
+        return embeddings, embeddings @ weights["decoder.weight"]
+
+    every = torch.ones(graph.num_edges)
+    assert np.allclose(evaluate(every)[1].numpy(), plain.logits, atol=1e-4), "it is the same model"
+    curriculum = Curriculum(index, graph.num_nodes, x, total_epochs=epochs, preset=preset, seed=3)
+    train = torch.from_numpy(own.split["train"])
+    for epoch in range(epochs):
+        if curriculum.due:
+            embeddings, logits = evaluate(every if epoch == 0 else curriculum.edge_weight)
+            loss = torch.nn.functional.cross_entropy(logits[train], y[train], reduction="none")
+            curriculum.step(embeddings, logits, loss, train)
+        else:
+            curriculum.step()
+    columns = own._edge_columns()
+    assert np.array_equal(curriculum.first_epoch[columns["edge"]], columns["first_epoch"])
+    counts = [[update["epoch"], update["selected"]] for update in curriculum.updates]
+    assert counts == [list(count) for count in own.record["result"]["edges_history"]]
 
 
 class _DglGraph:

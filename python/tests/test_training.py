@@ -210,6 +210,28 @@ def test_a_run_can_be_stopped_with_what_it_has(graph: edgepace.Graph) -> None:
         run.save("never")
 
 
+def test_a_graph_that_changes_under_a_run_is_found_out() -> None:
+    index, x, y = triangles()
+    graph = edgepace.Graph(index, x=x, y=y, train_mask=[0, 5], val_mask=[1, 4])
+    run = edgepace.Run(graph, epochs=10)
+    run.step()
+    x[2, 0] = -3.0
+    with pytest.raises(edgepace.GraphChangedError, match="written to"):
+        run.result()
+
+
+def test_a_run_in_use_by_another_thread_says_so(graph: edgepace.Graph) -> None:
+    run = edgepace.Run(graph, epochs=3000, method="vanilla")
+    began = threading.Event()
+    other = threading.Thread(target=lambda: run.result(progress=lambda done, total: began.set()))
+    other.start()
+    assert began.wait(60)
+    with pytest.raises(edgepace.UsageError, match="another thread"):
+        run.step()
+    other.join()
+    assert run.result().epochs == 3000
+
+
 def test_a_saved_result_comes_back(result: edgepace.Result, tmp_path: object) -> None:
     result.save(f"{tmp_path}/run")
     back = edgepace.Result.load(f"{tmp_path}/run")
