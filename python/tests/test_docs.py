@@ -6,6 +6,7 @@ import ast
 import doctest
 import importlib
 import importlib.util
+import inspect
 from pathlib import Path
 
 import pytest
@@ -36,6 +37,31 @@ def test_stubs_name_what_the_module_has() -> None:
     for name, methods in classes.items():
         own = {method for method in vars(getattr(_edgepace, name)) if not method.startswith("_") or method == "__new__"}
         assert methods | {"__new__"} == own | {"__new__"}, name
+
+
+def test_stubs_name_the_arguments_that_the_module_takes() -> None:
+    stubs = ast.parse((PACKAGE / "_edgepace.pyi").read_text())
+
+    def arguments(function: ast.FunctionDef) -> list[str]:
+        return [argument.arg for argument in function.args.args if argument.arg not in ("self", "cls")]
+
+    compared = 0
+    for node in stubs.body:
+        if isinstance(node, ast.FunctionDef):
+            found = {node: getattr(_edgepace, node.name)}
+        elif isinstance(node, ast.ClassDef):
+            own = getattr(_edgepace, node.name)
+            methods = [item for item in node.body if isinstance(item, ast.FunctionDef)]
+            found = {item: own if item.name == "__new__" else getattr(own, item.name) for item in methods}
+        else:
+            continue
+        for stub, there in found.items():
+            if not callable(there):
+                continue  # a property
+            taken = [name for name in inspect.signature(there).parameters if name != "self"]
+            assert arguments(stub) == taken, stub.name
+            compared += 1
+    assert compared > 40
 
 
 def test_the_package_is_typed() -> None:
