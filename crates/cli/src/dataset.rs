@@ -1,6 +1,6 @@
 //! Datasets as commands take them: by name, fetched when they are not there, with a bar for what takes long.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow};
@@ -27,6 +27,16 @@ pub(crate) struct DataFolder {
 }
 
 impl DataFolder {
+    /// The folder, if one was named.
+    pub(crate) fn folder(&self) -> Option<&Path> {
+        self.data.as_deref()
+    }
+
+    /// Whether the network is not to be used.
+    pub(crate) fn is_offline(&self) -> bool {
+        self.offline
+    }
+
     pub(crate) fn cache(&self) -> Result<Cache> {
         Ok(match &self.data {
             Some(folder) => Cache::at(folder),

@@ -136,7 +136,7 @@ fn error_object(message: &str, causes: &[String], help: Option<&str>) -> serde_j
 /// Says what is wrong with the command line, or prints the help or version that was asked for.
 pub(crate) fn usage(error: &clap::Error) -> ExitCode {
     // Nothing could be read, so that whether JSON was asked for is seen in the words themselves.
-    let json = std::env::args_os().take_while(|word| word != "--").any(|word| word == "--json");
+    let json = crate::words().iter().take_while(|word| *word != "--").any(|word| word == "--json");
     if error.use_stderr() && json {
         let (message, help) = parts(&error.render().to_string());
         eprintln!("{}", error_object(&message, &[], Some(&help)));

@@ -45,7 +45,7 @@ pub(crate) fn command() -> String {
             format!("'{}'", word.replace('\'', "'\\''"))
         }
     };
-    let words = std::env::args().skip(1).map(quoted);
+    let words = crate::words().iter().map(|word| quoted(word.to_string_lossy().into_owned()));
     std::iter::once("edgepace".to_owned()).chain(words).collect::<Vec<_>>().join(" ")
 }
 

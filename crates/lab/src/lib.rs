@@ -82,7 +82,7 @@ pub use folder::{RunFolder, SeedFolder};
 pub use limit::{Limits, SeedLimit};
 pub use plan::{DataSource, Plan, PlanFile, RunData, with_noise};
 pub use runner::{
-    CellRun, Ended, Load, Runner, RunnerOptions, Spent, SweepForecast, SweepProgress, WatchRuns,
+    CellRun, Ended, Load, Part, Runner, RunnerOptions, Spent, SweepForecast, SweepProgress, WatchRuns,
 };
 pub use seeds::Seeds;
 pub use store::{Filter, Imported, Label, Order, RunRow, Status, Store};

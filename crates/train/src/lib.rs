@@ -87,6 +87,7 @@ pub use fit::Curve;
 pub use ground::{DecayOn, EpochRule, Ground, WINDOW};
 pub use learner::{Epoch, Evaluated, Learner, Recipe, Start, StructureChange, WarmStart};
 pub use linalg::{Operator, Svd, SvdConfig, truncated_svd};
+pub use loss::node_losses;
 pub use material::{Judge, Material};
 pub use memory::{available_bytes, peak_bytes};
 pub use model_file::{ModelHeader, SavedModel};

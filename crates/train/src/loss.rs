@@ -1,6 +1,26 @@
 //! The loss of single nodes, from logits.
 
-use edgepace_graph::Labels;
+use edgepace_graph::{Labels, Refusal};
+
+use crate::error::TrainError;
+
+/// The loss of each of some nodes whose labels are known, from the logits of all, nodes × outputs: cross-entropy, or the mean
+/// over labels of the binary one.
+///
+/// # Errors
+/// Logits of another number, or a node that is not labelled.
+pub fn node_losses(logits: &[f32], known: &Labels, nodes: &[u32]) -> Result<Vec<f32>, TrainError> {
+    let (found, expected) = (logits.len(), known.nodes() * known.width());
+    if found != expected {
+        return Err(Refusal::size("logits", found, expected, "nodes × outputs numbers").into());
+    }
+    if let Some(node) = nodes.iter().find(|&&node| !known.is_labelled(node as usize)) {
+        return Err(TrainError::refused("nodes", format!("node {node}"), "nodes that have a label"));
+    }
+    let mut losses = Vec::with_capacity(nodes.len());
+    losses_into(&mut losses, logits, known, nodes);
+    Ok(losses)
+}
 
 /// The loss of each training node: cross-entropy, or the mean over labels of the binary one.
 pub(crate) fn losses_into(losses: &mut Vec<f32>, logits: &[f32], known: &Labels, nodes: &[u32]) {

@@ -94,6 +94,14 @@ impl Finished {
         dataset: &Dataset,
         source: Option<&str>,
     ) -> Result<(), TrainError> {
+        self.model(dataset, source)?.write(path, source)
+    }
+
+    /// What was kept, as [`SavedModel::open`] would read it from the file.
+    ///
+    /// # Errors
+    /// A dataset that it was not trained on.
+    pub fn model(&self, dataset: &Dataset, source: Option<&str>) -> Result<SavedModel, TrainError> {
         let names = |names: &Names| names.iter().map(ToOwned::to_owned).collect::<Vec<String>>();
         let (record, snapshot) = (&self.record, &self.snapshot);
         let header = ModelHeader {
@@ -121,7 +129,7 @@ impl Finished {
         };
         if snapshot.parameters.is_empty() {
             let logits = Tensor::row(LOGITS, Numbers::F32(snapshot.logits[..].into()));
-            return tensor_file::write(path, &KIND, &header, vec![logits]);
+            return Ok(SavedModel { header, tensors: vec![logits] });
         }
         let threads = Threads::new(1)?;
         let made =
@@ -158,7 +166,7 @@ impl Finished {
                 tensors.push(Tensor::row(name, Numbers::F32(Arc::clone(weights))));
             }
         }
-        tensor_file::write(path, &KIND, &header, tensors)
+        Ok(SavedModel { header, tensors })
     }
 }
 
@@ -200,6 +208,15 @@ impl SavedModel {
         Ok(Self { header, tensors })
     }
 
+    /// Writes it as a model file, whole or not at all; `source` as for [`Finished::write_model`].
+    ///
+    /// # Errors
+    /// A file that cannot be written.
+    pub fn write(&self, path: &Path, source: Option<&str>) -> Result<(), TrainError> {
+        let header = ModelHeader { source: source.map(ToOwned::to_owned), ..self.header.clone() };
+        tensor_file::write(path, &KIND, &header, self.tensors.clone())
+    }
+
     /// What it was trained on and how.
     pub fn header(&self) -> &ModelHeader {
         &self.header
@@ -214,8 +231,61 @@ impl SavedModel {
         if let Some(logits) = self.floats(LOGITS, &[nodes * outputs])? {
             return Ok(logits.to_vec());
         }
-        let threads = Threads::new(1)?;
-        let mut model = self.model_on(dataset.weighted_graph()?, dataset.features(), &threads)?;
+        self.answer(&mut self.network(dataset, &Threads::new(1)?)?)
+    }
+
+    /// The embeddings z of all nodes of the dataset that it was trained on, row after row, and how long a row is; those of its
+    /// last epoch where a window of epochs answers. None where what was trained is no network, or several.
+    ///
+    /// # Errors
+    /// As [`SavedModel::logits`].
+    pub fn embeddings(
+        &self,
+        dataset: &Dataset,
+        threads: &Threads,
+    ) -> Result<Option<(Vec<f32>, usize)>, TrainError> {
+        if self.is_fixed() {
+            return Ok(None);
+        }
+        let mut model = self.network(dataset, threads)?;
+        let units = model.config().hidden;
+        Ok(Some((model.embeddings(None).to_vec(), units)))
+    }
+
+    /// Logits and embeddings of all nodes of a dataset whose edges weigh `weights`, by edge id, times what they weigh by
+    /// themselves; edges of weight 0 are not there. As where it is the warm start of a method, the last of its epochs answers
+    /// alone. None where what was trained is no network, or several.
+    ///
+    /// # Errors
+    /// Another dataset, or not one weight per edge.
+    pub fn evaluate_on(
+        &self,
+        dataset: &Dataset,
+        weights: &[f32],
+        threads: &Threads,
+    ) -> Result<Option<[Vec<f32>; 2]>, TrainError> {
+        if self.is_fixed() {
+            return Ok(None);
+        }
+        let graph = dataset.graph();
+        if weights.len() != graph.edges() {
+            let expected = format!("{}, one per edge", graph.edges());
+            return Err(TrainError::refused("weights", format!("{} numbers", weights.len()), expected));
+        }
+        let own = dataset.weights();
+        let mut model = self.model_on(dataset.weighted_graph()?, dataset.features(), threads)?;
+        let there = graph.select_on(threads, |edge| weights[edge] > 0.0);
+        let weight = |edge: usize| weights[edge] * own.map_or(1.0, |own| own[edge]);
+        let values: Vec<f32> = there.edge_of.iter().map(|&edge| weight(edge as usize)).collect();
+        model.set_weighted_graph(Arc::new(there.graph), &values)?;
+        let logits = model.evaluate().all_logits().into_owned();
+        Ok(Some([logits, model.embeddings(None).to_vec()]))
+    }
+
+    /// The network as it was when it was judged.
+    fn network(&self, dataset: &Dataset, threads: &Threads) -> Result<Model<f32>, TrainError> {
+        let nodes = dataset.graph().nodes();
+        let mut model = self.model_on(dataset.weighted_graph()?, dataset.features(), threads)?;
         match (self.ids(SOURCES)?, self.ids(TARGETS)?) {
             (None, None) => {}
             (Some(sources), Some(targets)) => {
@@ -233,7 +303,7 @@ impl SavedModel {
             model.on(second).set_weighted_graph(graph, weights)?;
             model.on(Layers([StructureId::FIRST, second]));
         }
-        self.answer(&mut model)
+        Ok(model)
     }
 
     /// What it says of all nodes, by the network that [`SavedModel::model_on`] made: with the parameters that this has and

@@ -33,6 +33,7 @@ struct Envelope {
 }
 
 /// Numbers with their shape.
+#[derive(Clone)]
 pub(crate) struct Tensor {
     pub(crate) name: String,
     pub(crate) shape: Vec<usize>,

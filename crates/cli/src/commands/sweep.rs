@@ -1,5 +1,7 @@
 //! `edgepace sweep`
 
+mod emit;
+
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -9,14 +11,16 @@ use clap::Args as ClapArgs;
 use edgepace_graph::{Dataset, Refusal, Threads};
 use edgepace_lab::tables::{Measure, Results, grid_markdown};
 use edgepace_lab::{
-    Cell, CellRun, Ended, Experiment, ExperimentFile, KeepFiles, LabError, Load, Runner, RunnerOptions,
+    Cell, CellRun, Ended, Experiment, ExperimentFile, KeepFiles, LabError, Load, Part, Runner, RunnerOptions,
     Seeds, Spent, Store, SweepForecast, option_reference, schema,
 };
 use serde::Serialize;
 
+use self::emit::{Script, script};
 use crate::dataset::DataFolder;
+use crate::engine::{self, EngineError, EngineSweep};
 use crate::messages::{self, with_help};
-use crate::numbers::duration;
+use crate::numbers::{duration, whole};
 use crate::report::mean_and_deviation;
 use crate::runs::WorkArgs;
 use crate::signals::Signals;
@@ -69,7 +73,40 @@ pub(crate) struct Args {
     #[arg(long, value_name = "WHAT", requires = "table", default_value = "test", help_heading = "Table")]
     measure: Shown,
     #[command(flatten)]
+    elsewhere: ElsewhereArgs,
+    #[command(flatten)]
     reference: ReferenceArgs,
+}
+
+/// Sweeps that outgrow one machine.
+#[derive(ClapArgs)]
+#[command(next_help_heading = "Other machines")]
+struct ElsewhereArgs {
+    /// Who does the runs: this process, or a cluster of Ray (with the Python package)
+    #[arg(long, value_name = "WHO", default_value = "local", conflicts_with_all = ["dry_run", "emit", "part"])]
+    engine: EngineName,
+    /// Where the cluster of Ray is, as `auto` or `ray://HOST:10001` [default: a new one on this machine]
+    #[arg(long, value_name = "ADDRESS")]
+    address: Option<String>,
+    /// Print a script that does the runs in parts on machines that share a folder, and run nothing
+    #[arg(long, value_name = "FOR")]
+    emit: Option<Script>,
+    /// Parts of that script, each a job of its own
+    #[arg(long, value_name = "N", default_value = "8", requires = "emit", value_parser = whole(1, MOST_PARTS))]
+    parts: usize,
+    /// Do only this part of the runs, as `3/8`; runs that share their data are in one part
+    #[arg(long, value_name = "N/ALL", conflicts_with = "emit")]
+    part: Option<Part>,
+}
+
+/// Jobs that no array has more of.
+const MOST_PARTS: usize = 1_000_000;
+
+/// Who does the runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum EngineName {
+    Local,
+    Ray,
 }
 
 /// What a file can say.
@@ -92,6 +129,8 @@ const EXAMPLES: &str = "Examples:
       three seeds of it, into another store
   edgepace sweep plan.toml --dry-run
       how many runs, how many are done, how long
+  edgepace sweep plan.toml --emit slurm --parts 20 > plan.slurm
+      the same as a job for a cluster
   edgepace runs list --where \"method=rcl\"
       what came out
 
@@ -190,6 +229,23 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     if experiment.runs() == 0 {
         bail!("{} has no run to do: its limits leave nothing", path.display());
     }
+    if let Some(kind) = args.elsewhere.emit {
+        say(script(kind, args, path, &experiment)?.trim_end())?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if args.elsewhere.engine == EngineName::Ray {
+        return on_ray(args, path, &text, &experiment);
+    }
+    if args.elsewhere.address.is_some() {
+        bail!("`--address` is that of a cluster: use it with `--engine ray`");
+    }
+    if let Some(part) = args.elsewhere.part {
+        let most = experiment.most_parts();
+        experiment = experiment.part(part);
+        if experiment.runs() == 0 {
+            bail!("part {part} has no run to do: {} has {most} parts at most", path.display());
+        }
+    }
     let store = match args.dry_run {
         false => Store::open(&args.store)?,
         // Nothing is written.
@@ -235,7 +291,55 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         ));
         return Ok(ExitCode::from(signals.exit_code()));
     }
-    Ok(if output.failed + output.no_data > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    Ok(output.exit_code())
+}
+
+/// Has the runs done by Ray.
+fn on_ray(args: &Args, plan: &std::path::Path, text: &str, experiment: &Experiment) -> Result<ExitCode> {
+    let Some(ray) = engine::ray() else {
+        let error = anyhow::anyhow!("`--engine ray` needs the Python package, whose `edgepace` can do it");
+        let help = "install it with `pip install .` at the root of the repository, and `pip install ray`; or use `--emit`";
+        return Err(with_help(error, help));
+    };
+    if !args.keep.is_empty() {
+        bail!("`--keep` is for `--engine local`: files of runs stay on the machines that did them");
+    }
+    let begin = Instant::now();
+    let sweep = EngineSweep {
+        plan,
+        text,
+        store: &args.store,
+        seeds: args.seeds.as_ref().map(comma_separated),
+        data: args.data_folder.folder().map(ToOwned::to_owned),
+        offline: args.data_folder.is_offline(),
+        retry: args.retry,
+        threads: args.work.threads.unwrap_or(1),
+        checkpoint: args.checkpoint,
+        address: args.elsewhere.address.clone(),
+    };
+    let runs = match ray(&sweep) {
+        Ok(runs) => runs,
+        Err(EngineError::Failed(reason)) => bail!(reason),
+        Err(EngineError::Stopped) => {
+            messages::tell("stopped; what is over is in the store: start it again to go on");
+            return Ok(ExitCode::from(INTERRUPTED));
+        }
+    };
+    let store = Store::open(&args.store)?;
+    if let Some(file) = &args.table {
+        write_table(file, args, experiment, &runs, &store)?;
+    }
+    let output = Output::new(experiment, &store, runs, begin.elapsed().as_secs_f64(), Spent::default())?;
+    print(&output)?;
+    Ok(output.exit_code())
+}
+
+/// The exit code of a program that Ctrl-C stopped.
+const INTERRUPTED: u8 = 130;
+
+/// Seeds as `--seeds` reads them.
+fn comma_separated(seeds: &Seeds) -> String {
+    seeds.as_slice().iter().map(u64::to_string).collect::<Vec<_>>().join(",")
 }
 
 /// Refuses to compare with a method that the experiment does not have, before anything is run.
@@ -319,6 +423,12 @@ impl<'a> Output<'a> {
             });
         }
         Ok(output)
+    }
+}
+
+impl Output<'_> {
+    fn exit_code(&self) -> ExitCode {
+        if self.failed + self.no_data > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS }
     }
 }
 

@@ -177,6 +177,48 @@ fn runs_are_listed_filtered_compared_moved_and_removed() {
 }
 
 #[test]
+fn a_sweep_in_parts_comes_together_as_the_whole() {
+    let folder = with_plan(PLAN);
+    json(folder.path(), "sweep plan.toml --store whole.sqlite");
+    // 2 graphs × 2 noises × 2 seeds: no run of the same data is in another part.
+    let script = run(folder.path(), "sweep plan.toml --store all.sqlite --emit shell --parts 3");
+    assert_eq!(script.code, Some(0), "{}", script.stderr);
+    std::fs::write(folder.path().join("plan.sh"), &script.stdout).expect("written");
+    let slurm = run(folder.path(), "sweep plan.toml --store all.sqlite --emit slurm --parts 3 --threads 2");
+    std::fs::write(folder.path().join("plan.slurm"), &slurm.stdout).expect("written");
+    for line in ["#SBATCH --array=1-3", "#SBATCH --cpus-per-task=2", "#SBATCH --job-name=plan"] {
+        assert!(slurm.stdout.lines().any(|found| found == line), "{line} in {}", slurm.stdout);
+    }
+    let shell = |file: &str, part: &str| {
+        let mut command = Command::new("sh");
+        command.args([file, part]).env("EDGEPACE", env!("CARGO_BIN_EXE_edgepace")).current_dir(folder.path());
+        let done = command.env("SLURM_ARRAY_TASK_ID", part).output().expect("sh");
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    };
+    shell("plan.sh", "1");
+    shell("plan.slurm", "2");
+    shell("plan.sh", "3");
+    let parts: Vec<String> = (1..=3).map(|part| format!("all.sqlite.parts/{part}.jsonl")).collect();
+    let imported = json(folder.path(), &format!("runs import --store all.sqlite {}", parts.join(" ")));
+    assert_eq!(imported["added"], RUNS);
+    assert_eq!(contents(&folder.path().join("all.sqlite")), contents(&folder.path().join("whole.sqlite")));
+    // More parts than there are groups of runs would be empty ones.
+    let most = run(folder.path(), "sweep plan.toml --emit slurm --parts 100");
+    assert!(most.stdout.contains("#SBATCH --array=1-8\n"), "{}", most.stdout);
+    for (line, said) in [
+        ("sweep plan.toml --part 9/9", "has 8 parts at most"),
+        ("sweep plan.toml --part 0/3", "as `3/8`"),
+        ("sweep plan.toml --part 4/3", "as `3/8`"),
+        ("sweep plan.toml --address auto", "--engine ray"),
+        ("sweep plan.toml --engine ray", "needs the Python package"),
+    ] {
+        let refused = run(folder.path(), line);
+        assert_eq!(refused.code, Some(2), "{line}");
+        assert!(refused.stderr.contains(said), "{line}: {}", refused.stderr);
+    }
+}
+
+#[test]
 fn files_are_kept_where_asked_for() {
     let folder = with_plan(PLAN);
     json(folder.path(), "sweep plan.toml --seeds 0 --keep edges,models,history");

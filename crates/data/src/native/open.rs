@@ -68,8 +68,11 @@ impl Native {
         Native::over(path, Memory { map, of_file }, true)
     }
 
-    /// A native file that is in memory already.
-    pub(crate) fn from_bytes(path: &Path, bytes: &[u8]) -> Result<Native, DataError> {
+    /// A native file that is in memory already; `path` is what errors call it.
+    ///
+    /// # Errors
+    /// As [`Native::open`].
+    pub fn from_bytes(path: &Path, bytes: &[u8]) -> Result<Native, DataError> {
         Native::copied(path, bytes, true)
     }
 

@@ -7,7 +7,7 @@ use edgepace_graph::{Dataset, Threads};
 use edgepace_train::{RunConfig, Shelf};
 
 use super::Load;
-use crate::experiment::Experiment;
+use crate::experiment::{Cell, Experiment};
 use crate::plan::{DataSource, Plan, RunData};
 
 /// Runs that share their data.
@@ -37,18 +37,8 @@ pub(super) fn of(experiment: &Experiment) -> Vec<Group> {
             let split = cell.split.as_ref().map(ToString::to_string);
             let key = (round, format!("{}\n{}\n{split:?}\n{seed}", cell.dataset, cell.noise));
             let at = *known.entry(key).or_insert_with(|| {
-                groups.push(Group {
-                    plan: Plan {
-                        data: DataSource::Name(cell.dataset.clone()),
-                        noise: cell.noise,
-                        split: cell.split.clone(),
-                        config: RunConfig::default(),
-                        seeds: vec![seed],
-                    },
-                    seed,
-                    cells: Vec::new(),
-                    shared: Mutex::new(None),
-                });
+                let plan = cell.data(seed);
+                groups.push(Group { plan, seed, cells: Vec::new(), shared: Mutex::new(None) });
                 groups.len() - 1
             });
             groups[at].cells.push(number);
@@ -61,6 +51,24 @@ pub(super) fn of(experiment: &Experiment) -> Vec<Group> {
         });
     }
     groups
+}
+
+impl Cell {
+    /// What the run of a seed learns from.
+    fn data(&self, seed: u64) -> Plan {
+        Plan {
+            data: DataSource::Name(self.dataset.clone()),
+            noise: self.noise,
+            split: self.split.clone(),
+            config: RunConfig::default(),
+            seeds: vec![seed],
+        }
+    }
+
+    /// The name by which [`Load`] is asked for the graph of a seed: that of a generator has the seed in it.
+    pub fn data_name(&self, seed: u64) -> String {
+        self.data(seed).first_name().unwrap_or_default()
+    }
 }
 
 impl Group {

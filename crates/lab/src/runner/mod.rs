@@ -7,6 +7,7 @@
 mod estimate;
 mod groups;
 mod one;
+mod part;
 mod queue;
 
 use std::collections::BTreeSet;
@@ -25,6 +26,7 @@ use crate::work::KeepFiles;
 use estimate::Estimates;
 use groups::{Datasets, Group};
 use one::Attempt;
+pub use part::Part;
 use queue::Queue;
 
 /// How often whoever watches is told of progress within runs.
@@ -304,29 +306,39 @@ impl<'a> Runner<'a> {
     /// # Errors
     /// A store that cannot be read.
     pub fn forecast(&self) -> Result<SweepForecast, LabError> {
+        let runs = self.outlook()?;
+        let count = |is: fn(&Ended) -> bool| runs.iter().filter(|run| is(&run.ended)).count();
+        let jobs = self.options.jobs;
+        Ok(SweepForecast {
+            runs: runs.len(),
+            done: count(|ended| *ended == Ended::Before),
+            failed: count(|ended| matches!(ended, Ended::Failed(_))),
+            no_data: count(|ended| matches!(ended, Ended::NoData(_))),
+            seconds: self.estimates(|estimates| estimates.progress(jobs).seconds_left).unwrap_or(0.0),
+        })
+    }
+
+    /// What would become of each run: [`Ended::Left`] is to be done. All data is read.
+    ///
+    /// # Errors
+    /// A store that cannot be read.
+    pub fn outlook(&self) -> Result<Vec<CellRun>, LabError> {
         let all = self.groups.iter().enumerate();
         let queue = Queue::new(all.map(|(number, group)| (number, group.cells.clone())));
-        let forecast = Mutex::new(SweepForecast { runs: self.experiment.runs(), ..SweepForecast::default() });
-        let error = Mutex::new(None);
+        let (runs, error) = (Mutex::default(), Mutex::new(None));
         std::thread::scope(|scope| {
             for _ in 0..self.options.jobs.clamp(1, queue.len().max(1)) {
                 scope.spawn(|| {
                     let mut at = None;
                     while let Some((number, cell)) = queue.next(&mut at) {
-                        let found = self.look(&self.groups[number], cell);
-                        let mut forecast = forecast.lock().unwrap_or_else(PoisonError::into_inner);
-                        match found {
-                            Ok(Ended::NoData(_)) => forecast.no_data += 1,
-                            Ok(Ended::Failed(_)) => forecast.failed += 1,
-                            Ok(Ended::Before) => forecast.done += 1,
-                            Ok(_) => {}
+                        match self.look(&self.groups[number], cell) {
+                            Ok(run) => push(&runs, run),
                             Err(cause) => {
                                 let mut error = error.lock().unwrap_or_else(PoisonError::into_inner);
                                 let _ = error.get_or_insert(cause);
                                 return;
                             }
                         }
-                        drop(forecast);
                         if queue.is_over(number) {
                             self.groups[number].forget();
                         }
@@ -337,10 +349,9 @@ impl<'a> Runner<'a> {
         if let Some(error) = error.into_inner().unwrap_or_else(PoisonError::into_inner) {
             return Err(error);
         }
-        let mut forecast = forecast.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let jobs = self.options.jobs;
-        forecast.seconds = self.estimates(|estimates| estimates.progress(jobs).seconds_left).unwrap_or(0.0);
-        Ok(forecast)
+        let mut runs: Vec<CellRun> = runs.into_inner().unwrap_or_else(PoisonError::into_inner);
+        runs.sort_by_key(|run| (run.cell, self.place(run)));
+        Ok(runs)
     }
 }
 

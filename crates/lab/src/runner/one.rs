@@ -10,7 +10,7 @@ use edgepace_train::{Event, Finished, Run, RunSpec, Shelf, TrainError};
 use super::groups::{Group, Shared};
 use super::{CellRun, Ended, LOOKED_EVERY, Runner, TOLD_EVERY};
 use crate::error::LabError;
-use crate::experiment::Cell;
+use crate::experiment::{Cell, Experiment};
 use crate::folder::SeedFolder;
 use crate::store::{Asked, Label, RunRow, Status};
 use crate::work::Work;
@@ -145,17 +145,7 @@ impl Runner<'_> {
     }
 
     fn label(&self, cell: &Cell, seed: u64, id: &str) -> Label {
-        Label {
-            experiment: self.experiment.name.clone(),
-            graph: cell.graph.clone(),
-            noise: cell.noise.to_string(),
-            split: cell.split.as_ref().map_or_else(String::new, ToString::to_string),
-            backbone: cell.backbone.name().to_owned(),
-            method: cell.method.clone(),
-            config: cell.config.clone(),
-            seed,
-            id: id.to_owned(),
-        }
+        self.experiment.label(cell, seed, id)
     }
 
     /// How much work a run is, which estimates learn.
@@ -225,27 +215,45 @@ impl Runner<'_> {
         finished
     }
 
-    /// What would become of a run, without doing it.
-    pub(super) fn look(&self, group: &Group, number: usize) -> Result<Ended, LabError> {
+    /// What would become of a run, without doing it: it is left.
+    pub(super) fn look(&self, group: &Group, number: usize) -> Result<CellRun, LabError> {
         let threads = Threads::one();
-        let cell = &self.experiment.cells[number];
-        let over = |ended: Ended| {
+        let (cell, seed) = (&self.experiment.cells[number], group.seed);
+        let over = |id: Option<String>, ended: Ended| {
             self.estimates(|estimates| estimates.over(number, false));
-            Ok(ended)
+            Ok(CellRun { cell: number, seed, id, ended })
         };
         let shared = match group.shared(&self.datasets, &threads) {
             Ok(shared) => shared,
-            Err(reason) => return over(Ended::NoData(reason)),
+            Err(reason) => return over(None, Ended::NoData(reason)),
         };
-        let spec = match cell.run.spec(&shared.data.material, group.seed) {
+        let spec = match cell.run.spec(&shared.data.material, seed) {
             Ok(spec) => spec,
-            Err(error) => return over(Ended::Failed(error.to_string())),
+            Err(error) => return over(None, Ended::Failed(error.to_string())),
         };
         self.measure(number, &spec, &shared, &threads)?;
+        let id = Some(spec.id().to_owned());
         match self.store.row(spec.id())? {
-            Some(row) if row.status == Status::Done => over(Ended::Before),
-            Some(row) if !self.options.retry => over(Ended::Failed(row.error.unwrap_or_default())),
-            _ => Ok(Ended::Left),
+            Some(row) if row.status == Status::Done => over(id, Ended::Before),
+            Some(row) if !self.options.retry => over(id, Ended::Failed(row.error.unwrap_or_default())),
+            _ => Ok(CellRun { cell: number, seed, id, ended: Ended::Left }),
+        }
+    }
+}
+
+impl Experiment {
+    /// What it calls a run of one of its cells.
+    pub fn label(&self, cell: &Cell, seed: u64, id: &str) -> Label {
+        Label {
+            experiment: self.name.clone(),
+            graph: cell.graph.clone(),
+            noise: cell.noise.to_string(),
+            split: cell.split.as_ref().map_or_else(String::new, ToString::to_string),
+            backbone: cell.backbone.name().to_owned(),
+            method: cell.method.clone(),
+            config: cell.config.clone(),
+            seed,
+            id: id.to_owned(),
         }
     }
 }

@@ -132,6 +132,16 @@ impl Store {
         Ok(store)
     }
 
+    /// A store that is kept nowhere, and empty; what runs leave on their way is where that of the store `path` is.
+    ///
+    /// # Errors
+    /// No memory.
+    pub fn in_memory_beside(path: &Path) -> Result<Self, LabError> {
+        let mut store = Self::in_memory()?;
+        path.clone_into(&mut store.path);
+        Ok(store)
+    }
+
     fn connect(path: &Path, flags: OpenFlags) -> Result<Self, LabError> {
         let failed = |error| said(path, "open", &error);
         let connection =

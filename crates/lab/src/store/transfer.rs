@@ -61,6 +61,19 @@ impl Store {
         }
     }
 
+    /// A run with its record as one line of JSON, as [`Store::export`] writes it and [`Store::import`] reads it.
+    ///
+    /// # Errors
+    /// A store that cannot be read.
+    pub fn export_line(&self, row: &RunRow) -> Result<String, LabError> {
+        let line = self.line(row, &self.labels(None)?)?;
+        serde_json::to_string(&line).map_err(|error| LabError::Store {
+            path: self.path().to_owned(),
+            action: "read",
+            reason: format!("run {}: {error}", row.id),
+        })
+    }
+
     fn line(&self, row: &RunRow, labels: &[Label]) -> Result<Line, LabError> {
         Ok(Line {
             run: row.clone(),
@@ -77,9 +90,18 @@ impl Store {
     /// A file that cannot be read, a line that is no run, or a store that cannot be written.
     pub fn import(&self, path: &Path) -> Result<Imported, LabError> {
         let failed = |source| FileError { action: "read", path: path.to_owned(), source };
-        let file = BufReader::new(std::fs::File::open(path).map_err(failed)?);
+        self.import_from(path, BufReader::new(std::fs::File::open(path).map_err(failed)?))
+    }
+
+    /// The same of what is in memory already; `path` is what errors call it.
+    ///
+    /// # Errors
+    /// As [`Store::import`].
+    pub fn import_from(&self, path: &Path, lines: impl BufRead) -> Result<Imported, LabError> {
+        let failed = |source| FileError { action: "read", path: path.to_owned(), source };
+        let given = lines;
         let mut lines = Vec::new();
-        for (number, line) in file.lines().enumerate() {
+        for (number, line) in given.lines().enumerate() {
             let line = line.map_err(failed)?;
             if line.trim().is_empty() {
                 continue;

@@ -37,8 +37,9 @@ pub(super) fn export(args: &ExportArgs) -> Result<()> {
 /// A run that is in the store already stays as it is.
 #[derive(ClapArgs)]
 pub(crate) struct ImportArgs {
-    /// The file
-    file: PathBuf,
+    /// The files
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
     /// The store, made if it is not there
     #[arg(long, value_name = "FILE", default_value = "edgepace.sqlite")]
     store: PathBuf,
@@ -46,7 +47,12 @@ pub(crate) struct ImportArgs {
 
 pub(super) fn import(args: &ImportArgs) -> Result<()> {
     let store = Store::open(&args.store)?;
-    let imported = store.import(&args.file)?;
+    let mut imported = Imported::default();
+    for file in &args.files {
+        let Imported { added, known } = store.import(file)?;
+        imported.added += added;
+        imported.known += known;
+    }
     if messages::json() {
         return Ok(say(&serde_json::to_string(&imported)?)?);
     }
