@@ -41,7 +41,8 @@ def sweep(asked: dict[str, Any], store: str, *, threads: int, checkpoint: float,
     rows = json.loads(_edgepace.outlook(asked, store))
     own = not ray.is_initialized()
     if own:
-        ray.init(address=address, log_to_driver=False, include_dashboard=False if address is None else None)
+        # A new cluster unless one is named: what another program left running is not ours.
+        ray.init(address=address or "local", log_to_driver=False, **({} if address else {"include_dashboard": False}))
     try:
         _submit_and_keep(ray, rows, asked, store, threads, checkpoint, tell)
     finally:
