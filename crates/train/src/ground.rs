@@ -53,11 +53,16 @@ pub(crate) struct GroundSettings {
     pub(crate) epoch_rule: EpochRule,
 }
 
+/// How many training nodes weight decay counts as: the more there are, the less it says beside them.
+const OBSERVATIONS: f64 = 4.0;
+
 /// What a ground looks at.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Situation {
     /// Whether features are words or tags: of many columns that are mostly 0, some can be missed. Few coordinates cannot.
     pub(crate) words: bool,
+    /// Training nodes.
+    pub(crate) train: usize,
     /// Whether edges may be left out of a step: the network reads some, and the method does not decide on them itself in
     /// each step.
     pub(crate) drops_edges: bool,
@@ -65,7 +70,7 @@ pub(crate) struct Situation {
 
 impl Ground {
     pub(crate) fn settings(self, situation: Situation) -> GroundSettings {
-        let Situation { words, drops_edges } = situation;
+        let Situation { words, drops_edges, train } = situation;
         match self {
             Ground::Paper => GroundSettings {
                 weight_decay: 0.0,
@@ -75,7 +80,7 @@ impl Ground {
                 epoch_rule: EpochRule::Accuracy,
             },
             Ground::Strong => GroundSettings {
-                weight_decay: if words { 2e-3 } else { 5e-4 },
+                weight_decay: if words { (OBSERVATIONS / train.max(1) as f64).min(2e-3) } else { 5e-4 },
                 decay_on: if words { DecayOn::All } else { DecayOn::First },
                 input_dropout: if words { 0.5 } else { 0.0 },
                 drop_edge: if drops_edges { 0.3 } else { 0.0 },

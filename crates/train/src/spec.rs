@@ -164,20 +164,28 @@ impl CheckedConfig {
             ));
         }
         let words = profile.is_bag() && matches!(from, FeaturesFrom::Given | FeaturesFrom::Filled);
-        self.decided((from, features), words, metric).complete(material, seed)
+        let train = material.split().train().len();
+        self.decided((from, features), (words, train), metric).complete(material, seed)
     }
 
     /// The same with what the material decides.
-    fn decided(&self, features: (FeaturesFrom, Preparation), words: bool, metric: Metric) -> Self {
+    fn decided(
+        &self,
+        features: (FeaturesFrom, Preparation),
+        (words, train): (bool, usize),
+        metric: Metric,
+    ) -> Self {
         let course = match &self.course {
             Course::Best { candidates, alone } => {
-                let with =
-                    |(label, one): &(&'static str, Self)| (*label, one.decided(features, words, metric));
+                let with = |(label, one): &(&'static str, Self)| {
+                    (*label, one.decided(features, (words, train), metric))
+                };
                 Course::Best { candidates: candidates.iter().map(with).collect(), alone: *alone }
             }
             Course::Pool { experts, pick } => {
-                let with =
-                    |(label, one): &(&'static str, Self)| (*label, one.decided(features, words, metric));
+                let with = |(label, one): &(&'static str, Self)| {
+                    (*label, one.decided(features, (words, train), metric))
+                };
                 Course::Pool { experts: experts.iter().map(with).collect(), pick: *pick }
             }
             other => other.clone(),
@@ -186,7 +194,7 @@ impl CheckedConfig {
         let (metric, keep) = (Some(metric), self.keep());
         let drops_edges =
             registry::find(&self.config.method).is_ok_and(|method| drops_edges(&self.config, method));
-        let grounded = self.config.grounded(Situation { words, drops_edges });
+        let grounded = self.config.grounded(Situation { words, train, drops_edges });
         let config = RunConfig { features, features_from, metric, keep, ..grounded };
         Self { asked: self.asked.clone(), config, course }
     }

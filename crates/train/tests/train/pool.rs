@@ -1,6 +1,6 @@
 //! `auto`: experts as one answer.
 
-use edgepace_graph::{Dataset, Split};
+use edgepace_graph::{Dataset, DenseFeatures, Features, Split};
 use edgepace_train::{Finished, SavedModel};
 
 use crate::resume::{bits, in_pieces};
@@ -97,4 +97,26 @@ fn a_pool_is_not_said_to_have_learned_without_edges_where_one_expert_has() {
     let rcl = trained(&set(), &config(&[("method", "rcl"), ("epochs", "5")]), 1).record.result;
     let said = |result: &edgepace_train::RunResult| format!("{:?}", result.warnings).contains("NoEdgeEverIn");
     assert!(said(&rcl) && !said(&auto));
+}
+
+#[test]
+fn two_classes_a_hundred_no_features_and_edges_at_random_are_defined() {
+    let no_features = |(dataset, split): (Dataset, Split)| {
+        let none = DenseFeatures::new(dataset.graph().nodes(), 0, Vec::new()).unwrap();
+        (dataset.with_features(Features::from(none)).unwrap(), split)
+    };
+    for (what, set) in [
+        ("two classes", circle("homophily=0.5,nodes=60,edges=300,classes=2", 1)),
+        ("a hundred classes", circle("homophily=0.5,nodes=600,edges=1500,classes=100", 1)),
+        ("no features", no_features(circle("homophily=0.8,nodes=60,edges=300,classes=3", 1))),
+        // A neighbour is of each of three classes as often as of any other.
+        ("every edge at random", circle("homophily=0.33,nodes=200,edges=1500,classes=3", 1)),
+    ] {
+        let auto = trained(&set, &config(&[("method", "auto"), ("epochs", "10")]), 1);
+        assert!(auto.snapshot.logits.iter().all(|logit| logit.is_finite()), "{what}");
+        let (test, all) = (auto.record.result.test.unwrap(), weights(&auto));
+        assert!((0.0..=100.0).contains(&test) && all.len() == 6, "{what}: {test} {all:?}");
+        assert!(all.iter().all(|(_, weight)| weight.is_finite() && *weight >= 0.0), "{what}: {all:?}");
+        assert!(auto.edges.unwrap().weight.iter().all(|weight| (0.0..=1.0).contains(weight)), "{what}");
+    }
 }
