@@ -1,6 +1,6 @@
 //! The Rust half of the Python package `edgepace`: arrays in, arrays out. What a user sees is in `python/edgepace`.
 //!
-//! Nothing long holds the interpreter: it goes through [`long::long`], or lets go of it for as long as it computes.
+//! Nothing long holds the interpreter: it goes through `long::long`, or lets go of it for as long as it computes.
 
 mod arrays;
 mod curriculum;
