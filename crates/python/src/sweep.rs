@@ -117,13 +117,7 @@ impl Asked {
 fn row(experiment: &Experiment, store: &Store, run: CellRun) -> Outcome<Value> {
     let cell = &experiment.cells[run.cell];
     let row = run.id.as_deref().map(|id| store.row(id)).transpose()?.flatten();
-    let (ended, error) = match run.ended {
-        Ended::Done => ("done", None),
-        Ended::Before => ("before", None),
-        Ended::Failed(error) => ("failed", Some(error)),
-        Ended::NoData(error) => ("no data", Some(error)),
-        Ended::Left => ("left", None),
-    };
+    let (ended, error) = run.ended.told();
     Ok(json!({
         "graph": cell.graph,
         "noise": cell.noise.to_string(),

@@ -54,6 +54,20 @@ pub(crate) enum Course<T> {
     Search,
 }
 
+impl<T: Clone> Course<T> {
+    /// The same with what `of` makes of each of several.
+    fn map(&self, of: impl Fn(&T) -> T) -> Self {
+        let each = |list: &[(&'static str, T)]| list.iter().map(|(label, one)| (*label, of(one))).collect();
+        match self {
+            Course::Best { candidates, alone } => {
+                Course::Best { candidates: each(candidates), alone: *alone }
+            }
+            Course::Pool { experts, pick } => Course::Pool { experts: each(experts), pick: *pick },
+            other => other.clone(),
+        }
+    }
+}
+
 impl RunConfig {
     /// Refuses what no run can do: settings out of range, an unknown method, one that the backbone does not support, or
     /// settings that the method does not have.
@@ -175,21 +189,7 @@ impl CheckedConfig {
         (words, train): (bool, usize),
         metric: Metric,
     ) -> Self {
-        let course = match &self.course {
-            Course::Best { candidates, alone } => {
-                let with = |(label, one): &(&'static str, Self)| {
-                    (*label, one.decided(features, (words, train), metric))
-                };
-                Course::Best { candidates: candidates.iter().map(with).collect(), alone: *alone }
-            }
-            Course::Pool { experts, pick } => {
-                let with = |(label, one): &(&'static str, Self)| {
-                    (*label, one.decided(features, (words, train), metric))
-                };
-                Course::Pool { experts: experts.iter().map(with).collect(), pick: *pick }
-            }
-            other => other.clone(),
-        };
+        let course = self.course.map(|one| one.decided(features, (words, train), metric));
         let (features_from, features) = features;
         let (metric, keep) = (Some(metric), self.keep());
         let drops_edges =

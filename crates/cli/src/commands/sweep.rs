@@ -406,13 +406,7 @@ impl<'a> Output<'a> {
                 Some(id) => store.row(id)?,
                 None => None,
             };
-            let (ended, error) = match run.ended {
-                Ended::Done => ("done", None),
-                Ended::Before => ("before", None),
-                Ended::Failed(error) => ("failed", Some(error)),
-                Ended::NoData(error) => ("no data", Some(error)),
-                Ended::Left => ("left", None),
-            };
+            let (ended, error) = run.ended.told();
             output.cells[run.cell].runs.push(RunOutput {
                 seed: run.seed,
                 id: run.id,

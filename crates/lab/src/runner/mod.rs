@@ -110,6 +110,19 @@ pub enum Ended {
     Left,
 }
 
+impl Ended {
+    /// As machines read it: a word, and why where there is something to say.
+    pub fn told(self) -> (&'static str, Option<String>) {
+        match self {
+            Ended::Done => ("done", None),
+            Ended::Before => ("before", None),
+            Ended::Failed(error) => ("failed", Some(error)),
+            Ended::NoData(error) => ("no data", Some(error)),
+            Ended::Left => ("left", None),
+        }
+    }
+}
+
 /// A run of an experiment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CellRun {
