@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import numpy as np
 import pytest
@@ -214,6 +215,52 @@ def test_what_dgl_offers_is_read() -> None:
     graph = Graph.from_dgl(_DglGraph(), weight="w")
     assert graph.splits["masks"]["train"].tolist() == [0, 1, 2]
     assert np.array_equal(graph.x, X) and np.array_equal(graph.y, Y)
+
+
+def test_dgl_graphs_come_and_go(graph: Graph) -> None:
+    dgl, torch = _dgl()
+    there = graph.to_dgl()
+    assert isinstance(there, dgl.DGLGraph)
+    assert (there.num_nodes(), there.num_edges()) == (graph.num_nodes, graph.num_edges)
+    back = Graph.from_dgl(there)
+    assert np.array_equal(back.edge_index, graph.edge_index)
+    assert np.array_equal(back.x, graph.x) and np.array_equal(back.y, graph.y)
+    there.edata["w"] = torch.linspace(0.5, 1, graph.num_edges)
+    assert Graph.from_dgl(there, weight="w").checksum != back.checksum
+
+
+def test_a_model_of_dgl_trains_with_the_curriculum(graph: Graph) -> None:
+    dgl, torch = _dgl()
+    from dgl.nn import GraphConv
+
+    there, epochs = graph.to_dgl(), 12
+    x, y = torch.from_numpy(graph.x), torch.from_numpy(graph.y)
+    train = torch.arange(0, graph.num_nodes, 3)
+    torch.manual_seed(0)
+    model = GraphConv(x.shape[1], int(y.max()) + 1, allow_zero_in_degree=True)
+    optimiser = torch.optim.Adam(model.parameters(), lr=0.1)
+    curriculum = Curriculum(torch.stack(there.edges()), graph.num_nodes, x, total_epochs=epochs, period=3)
+    losses, counts = [], []
+    for _ in range(epochs):
+        with torch.no_grad():
+            logits = model(there, x)
+        loss = torch.nn.functional.cross_entropy(logits[train], y[train], reduction="none")
+        curriculum.step(logits=logits, node_loss=loss, train_mask=train)
+        active = curriculum.active_edges
+        kept = dgl.edge_subgraph(there, active, relabel_nodes=False)
+        optimiser.zero_grad()
+        own = torch.nn.functional.cross_entropy(model(kept, x, edge_weight=curriculum.edge_weight[active])[train], y[train])
+        own.backward()
+        optimiser.step()
+        losses.append(float(own.detach()))
+        counts.append(int(active.sum()))
+    assert losses[-1] < losses[0]
+    assert counts == sorted(counts) and counts[-1] > counts[0]
+
+
+def _dgl() -> tuple[Any, Any]:
+    torch = pytest.importorskip("torch")
+    return pytest.importorskip("dgl"), torch
 
 
 def test_transforms_of_pyg_add_scores_and_weights(graph: Graph) -> None:

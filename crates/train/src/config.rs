@@ -107,8 +107,8 @@ pub const RUN_SETTINGS: &[Setting] = &[
     Setting::fixed("dropout", "share of hidden units dropped in training, in [0, 1)"),
     Setting::fixed(
         "input_dropout",
-        "share of the values of the features dropped in training, in [0, 1); unset: 0, or 0.5 for words and tags on the strong \
-         ground",
+        "share of the values of the features dropped in training, in [0, 1); unset: 0; on the strong ground 0.5 for \
+         words and tags, 0.2 where there are more than twice as many training nodes as words",
     ),
     Setting::fixed(
         "drop_edge",
@@ -406,7 +406,7 @@ mod tests {
             preset: Some("paper".into()),
             metric: Some(Metric::Accuracy),
             keep: Some(Keep::Best),
-            ..RunConfig::default().grounded(Situation { words: true, train: 100, drops_edges: true })
+            ..RunConfig::default().grounded(Situation { words: Some(100), train: 100, drops_edges: true })
         });
         let written = text.unwrap();
         let fields: Vec<&str> =

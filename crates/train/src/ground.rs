@@ -59,8 +59,9 @@ const OBSERVATIONS: f64 = 4.0;
 /// What a ground looks at.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Situation {
-    /// Whether features are words or tags: of many columns that are mostly 0, some can be missed. Few coordinates cannot.
-    pub(crate) words: bool,
+    /// How many words or tags the features are: of many columns that are mostly 0, some can be missed. Few coordinates cannot;
+    /// none where they are such.
+    pub(crate) words: Option<usize>,
     /// Training nodes.
     pub(crate) train: usize,
     /// Whether edges may be left out of a step: the network reads some, and the method does not decide on them itself in
@@ -80,9 +81,10 @@ impl Ground {
                 epoch_rule: EpochRule::Accuracy,
             },
             Ground::Strong => GroundSettings {
-                weight_decay: if words { (OBSERVATIONS / train.max(1) as f64).min(2e-3) } else { 5e-4 },
-                decay_on: if words { DecayOn::All } else { DecayOn::First },
-                input_dropout: if words { 0.5 } else { 0.0 },
+                weight_decay: words.map_or(5e-4, |_| (OBSERVATIONS / train.max(1) as f64).min(2e-3)),
+                decay_on: words.map_or(DecayOn::First, |_| DecayOn::All),
+                // Where each word is met often, less needs to be done against learning it by heart.
+                input_dropout: words.map_or(0.0, |words| if 2 * words < train { 0.2 } else { 0.5 }),
                 drop_edge: if drops_edges { 0.3 } else { 0.0 },
                 epoch_rule: EpochRule::Window,
             },

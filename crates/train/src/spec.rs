@@ -20,6 +20,7 @@ use crate::memory::available_bytes;
 use crate::methods::rcl;
 use crate::methods::vanilla::Vanilla;
 use crate::network::{NetworkBytes, snapshot_bytes};
+use crate::pool::POOLING;
 use crate::prepare::{Preparation, Profile};
 use crate::registry::{self, MethodInfo};
 use crate::search;
@@ -177,7 +178,8 @@ impl CheckedConfig {
                 "one that fits the labels: there is one class",
             ));
         }
-        let words = profile.is_bag() && matches!(from, FeaturesFrom::Given | FeaturesFrom::Filled);
+        let is_bag = profile.is_bag() && matches!(from, FeaturesFrom::Given | FeaturesFrom::Filled);
+        let words = is_bag.then_some(profile.columns);
         let train = material.split().train().len();
         self.decided((from, features), (words, train), metric).complete(material, seed)
     }
@@ -186,7 +188,7 @@ impl CheckedConfig {
     fn decided(
         &self,
         features: (FeaturesFrom, Preparation),
-        (words, train): (bool, usize),
+        (words, train): (Option<usize>, usize),
         metric: Metric,
     ) -> Self {
         let course = self.course.map(|one| one.decided(features, (words, train), metric));
@@ -194,7 +196,11 @@ impl CheckedConfig {
         let (metric, keep) = (Some(metric), self.keep());
         let drops_edges =
             registry::find(&self.config.method).is_ok_and(|method| drops_edges(&self.config, method));
-        let grounded = self.config.grounded(Situation { words, train, drops_edges });
+        let grounded = match &self.course {
+            // Each expert stands on its own ground.
+            Course::Pool { .. } => RunConfig { ground: Some(self.config.stands_on()), ..self.config.clone() },
+            _ => self.config.grounded(Situation { words, train, drops_edges }),
+        };
         let config = RunConfig { features, features_from, metric, keep, ..grounded };
         Self { asked: self.asked.clone(), config, course }
     }
@@ -265,6 +271,9 @@ struct Identity<'a> {
     seed: u64,
     config: RunConfig,
     candidates: Vec<&'a str>,
+    /// How experts are pooled; it is part of the settings of no one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pooling: Option<u32>,
 }
 
 impl RunSpec {
@@ -285,6 +294,7 @@ impl RunSpec {
             seed: self.seed,
             config: RunConfig { preset, ..self.config.clone() },
             candidates,
+            pooling: matches!(self.course, Course::Pool { .. }).then_some(POOLING),
         };
         let mut identity = serde_json::to_value(&identity)
             .map_err(|error| TrainError::refused("config", error.to_string(), "one that JSON can write"))?;

@@ -4,6 +4,9 @@
 //! belief propagation reads what classes neighbours of a class have, alike or not. Where one of them is bad another one is
 //! good, and the pool ([`crate::pool`]) need not know which beforehand. With `pick` one expert is kept instead: the simplest
 //! within one standard error of the best.
+//!
+//! Not all stand on the same ground. Most graphs want the strong one, but some must be learned by heart (Chameleon and Squirrel,
+//! many of whose nodes are copies of one another), which regularisation forbids: so plain training stays as the paper has it.
 
 use edgepace_nn::Backbone;
 use serde::{Deserialize, Serialize};
@@ -12,6 +15,7 @@ use toml::{Table, Value};
 use crate::candidates::{Candidate, Experts};
 use crate::config::{Keep, RunConfig, to_table};
 use crate::error::TrainError;
+use crate::ground::Ground;
 use crate::setting::Setting;
 
 /// Settings of `auto`.
@@ -40,15 +44,24 @@ pub(crate) fn experts(config: &RunConfig) -> Result<Experts, TrainError> {
         let ground = Some(config.stands_on());
         Candidate { label, config: RunConfig { backbone, method, ground, keep, settings, ..config.clone() } }
     };
+    let plain = |label: &'static str, backbone: Backbone| {
+        let Candidate { label, config: regularised } = expert(label, "vanilla", backbone);
+        Candidate { label, config: RunConfig { ground: Some(Ground::Paper), ..regularised } }
+    };
     let believing = |label: &'static str, strength: f64| {
         let mut candidate = expert(label, "belief", Backbone::Mlp);
         candidate.config.settings.insert("strength".into(), Value::Float(strength));
         candidate
     };
     let backbone = config.backbone;
-    let mut list = vec![expert("mlp", "mlp", Backbone::Mlp), expert(backbone.name(), "vanilla", backbone)];
-    if backbone == Backbone::Gcn {
-        list.push(expert("sage", "vanilla", Backbone::Sage));
+    let mut list = vec![expert("mlp", "mlp", Backbone::Mlp), plain(backbone.name(), backbone)];
+    match backbone {
+        Backbone::Gcn => list.push(expert("sage", "vanilla", Backbone::Sage)),
+        _ if config.stands_on() == Ground::Paper => {}
+        Backbone::Gin => list.push(expert("gin strong", "vanilla", backbone)),
+        Backbone::Sage => list.push(expert("sage strong", "vanilla", backbone)),
+        Backbone::Pna => list.push(expert("pna strong", "vanilla", backbone)),
+        Backbone::Mlp => {}
     }
     list.extend([expert("rcl", "rcl", backbone), believing("belief 0.5", 0.5), believing("belief 1", 1.0)]);
     Ok(Experts { list, pick })

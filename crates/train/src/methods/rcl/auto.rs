@@ -2,8 +2,8 @@
 //!
 //! The order is that of simplicity, and among equals the earlier one counts. So the user never does worse than plain
 //! training, with or without edges, by more than chance. The vanilla candidate is the warm start of those after it.
-//! The presets `paper` and `official` are not among them: over the 19 graphs of `docs/results/accuracy.json` they would raise the
-//! best validation by 0.14 points at most, for two more trainings. Settings are those of the curriculum's presets. Without validation nodes nothing can be chosen, and the default preset
+//! The presets `paper` and `official` are not among them: over 19 graphs they raised the best validation by 0.14 points at most,
+//! for two more trainings. Settings are those of the curriculum's presets. Without validation nodes nothing can be chosen, and the default preset
 //! runs alone.
 
 use edgepace_curriculum::CurriculumConfig;
