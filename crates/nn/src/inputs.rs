@@ -11,6 +11,7 @@ use crate::kernels::spmm::{Csr, Start, spmm};
 use crate::memory::ensure;
 use crate::meter::KernelKind;
 use crate::real::Real;
+use crate::simd::with_simd;
 use crate::threads::Threads;
 
 /// Features as the model computes with them, shared with whoever else holds them; sparse ones also transposed, for the
@@ -80,19 +81,22 @@ impl<T: Real> Inputs<T> {
                 let (values, columns) = (self.values.of(dense.values()), dense.cols());
                 let out = ensure(&mut dropped.values, values.len());
                 threads.rows(out, columns, DROPPED_ROWS, |first, out| {
-                    for (i, out) in out.chunks_exact_mut(columns).enumerate() {
-                        let (row, values) = (first + i, &values[(first + i) * columns..]);
-                        for (column, (out, &value)) in out.iter_mut().zip(values).enumerate() {
-                            *out = kept(dropout, (row as u32, column as u32), value);
-                        }
-                    }
+                    with_simd(
+                        #[inline(always)]
+                        || {
+                            for (i, out) in out.chunks_exact_mut(columns).enumerate() {
+                                let (row, values) = (first + i, &values[(first + i) * columns..]);
+                                for (column, (out, &value)) in out.iter_mut().zip(values).enumerate() {
+                                    *out = kept(dropout, (row as u32, column as u32), value);
+                                }
+                            }
+                        },
+                    );
                 });
             }
             Features::Sparse(sparse) => {
-                let by_row = |row, column| (row, column);
                 drop_sparse(threads, dropout, self.values.csr(sparse), by_row, &mut dropped.values);
                 if let Some((transposed, values)) = &self.transposed {
-                    let by_column = |column, row| (row, column);
                     drop_sparse(threads, dropout, values.csr(transposed), by_column, &mut dropped.transposed);
                 }
             }
@@ -136,10 +140,24 @@ impl<T: Real> Inputs<T> {
 /// Rows of features that one thread takes at a time when values are dropped.
 const DROPPED_ROWS: usize = 64;
 
-/// A value that stays is scaled, so that sums stay what they are on average.
+/// A value that stays is scaled, so that sums stay what they are on average. Scaled or not, there is no branch: nobody can
+/// predict which one it would take.
 #[inline(always)]
 fn kept<T: Real>(dropout: Dropout, (row, column): (u32, u32), value: T) -> T {
-    if dropout.keeps(row, column) { value * T::of(dropout.scale) } else { T::ZERO }
+    let scaled = value * T::of(dropout.scale);
+    if dropout.keeps(row, column) { scaled } else { T::ZERO }
+}
+
+/// Row and column of the features for a place of theirs as they are.
+#[inline(always)]
+fn by_row(row: u32, column: u32) -> (u32, u32) {
+    (row, column)
+}
+
+/// The same for a place of theirs transposed.
+#[inline(always)]
+fn by_column(row: u32, column: u32) -> (u32, u32) {
+    (column, row)
 }
 
 /// The values of a sparse matrix with some of them dropped; `place` gives row and column of the features.
@@ -158,11 +176,19 @@ fn drop_sparse<T: Real>(
         out,
         |rows, out| {
             let start = offsets[rows.start];
-            for row in rows {
-                for at in offsets[row]..offsets[row + 1] {
-                    out[at - start] = kept(dropout, place(row as u32, matrix.columns[at]), matrix.values[at]);
-                }
-            }
+            with_simd(
+                #[inline(always)]
+                || {
+                    for row in rows {
+                        let own = offsets[row]..offsets[row + 1];
+                        let stored = matrix.columns[own.clone()].iter().zip(&matrix.values[own.clone()]);
+                        let out = &mut out[own.start - start..own.end - start];
+                        for (out, (&column, &value)) in out.iter_mut().zip(stored) {
+                            *out = kept(dropout, place(row as u32, column), value);
+                        }
+                    }
+                },
+            );
         },
     );
 }
