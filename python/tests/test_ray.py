@@ -58,8 +58,8 @@ def test_two_hundred_runs_with_a_machine_lost_make_the_local_store(cluster: Any,
 
 
 def test_a_run_whose_machine_is_lost_goes_on_from_its_checkpoint(cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    # Long enough to be in its middle, and no longer.
-    epochs, large = 300, "synthetic:homophily=0.5,nodes=2000,edges=10000"
+    # Seconds, also on a fast machine: a checkpoint is written five times in one.
+    epochs, large = 4000, "synthetic:homophily=0.5,nodes=2000,edges=10000"
     plan = {**PLAN, "seeds": "0..1", "run": {"epochs": epochs}, "graphs": [{"dataset": large}], "methods": PLAN["methods"][:1]}
     monkeypatch.setattr("edgepace.sweeping.CHECKPOINT", 0.2)
     graph = edgepace.Graph.load(f"{large},seed=0")
