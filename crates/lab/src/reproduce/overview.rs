@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::page::legend;
 use super::{REPRODUCTIONS, find_reproduction};
-use crate::tables::{Measure, ResultTable, TableCell, markdown, number};
+use crate::tables::{Measure, ResultTable, TableCell, is_met, markdown, number};
 
 /// The page, as Markdown. `pages` says where the page of an experiment is, from this one.
 pub fn overview(tables: &[ResultTable], command: &str, pages: impl Fn(&str) -> String) -> String {
@@ -60,12 +60,13 @@ fn met_by(table: &ResultTable, row: &str, paper_row: &str) -> usize {
         return 0;
     }
     let meets = |cell: &&TableCell| {
-        let asked = cell.paper.map(|paper| paper - cell.paper_sd.unwrap_or(0.0));
         let same = |other: &&TableCell| {
             other.method == row && other.backbone == cell.backbone && other.dataset == cell.dataset
         };
         let reached = table.cells.iter().find(same).and_then(|other| other.mean);
-        asked.zip(reached).is_some_and(|(asked, reached)| reached >= asked)
+        cell.paper
+            .zip(reached)
+            .is_some_and(|(paper, reached)| is_met(table.measure, reached, (paper, cell.paper_sd)))
     };
     table.cells.iter().filter(|cell| cell.method == paper_row).filter(meets).count()
 }

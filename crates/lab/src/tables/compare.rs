@@ -208,13 +208,7 @@ fn one(table: &str, cell: &CellResult, measure: Measure, paper: Option<PaperValu
     let values: Vec<f64> = cell.runs.iter().map(|run| run.value).collect();
     let summary = Summary::of(&values);
     let mean = summary.map(|summary| summary.mean);
-    let met = mean.zip(paper).map(|(mean, paper)| {
-        if measure.higher_is_better() {
-            mean >= paper.mean - paper.sd.unwrap_or(0.0)
-        } else {
-            mean <= paper.mean
-        }
-    });
+    let met = mean.zip(paper).map(|(mean, paper)| is_met(measure, mean, (paper.mean, paper.sd)));
     TableCell {
         table: table.to_owned(),
         backbone: cell.backbone.clone(),
@@ -237,6 +231,12 @@ fn one(table: &str, cell: &CellResult, measure: Measure, paper: Option<PaperValu
         asked: cell.asked,
         missing: if cell.runs.len() < cell.asked || cell.asked == 0 { cell.missing.clone() } else { None },
     }
+}
+
+/// Whether a mean is at least the paper's less its standard deviation (less nothing where it gives none); for seconds: at most
+/// the paper's.
+pub(crate) fn is_met(measure: Measure, mean: f64, (paper, sd): (f64, Option<f64>)) -> bool {
+    if measure.higher_is_better() { mean >= paper - sd.unwrap_or(0.0) } else { mean <= paper }
 }
 
 fn better(measure: Measure, a: f64, b: f64) -> bool {

@@ -9,6 +9,7 @@ mod markdown;
 mod text;
 
 pub use collect::{CellResult, Measure, Results, SeedValue};
+pub(crate) use compare::is_met;
 pub use compare::{PaperValue, ResultTable, TableCell};
 pub use csv::csv;
 pub use grid::grid_markdown;
