@@ -60,7 +60,8 @@ impl Stream {
 
     /// Four independent 32-bit words.
     pub fn block(&self, position: u64) -> [u32; 4] {
-        philox([position as u32, (position >> 32) as u32, self.high[0], self.high[1]], self.key)
+        let counter = [position, position >> 32, self.high[0].into(), self.high[1].into()];
+        philox(counter.map(|word| [word]), self.key).map(|[word]| word as u32)
     }
 
     /// A 64-bit word.
@@ -71,7 +72,16 @@ impl Stream {
 
     /// Uniform in [0, 1), with 53 random bits.
     pub fn uniform(&self, position: u64) -> f64 {
-        (self.word(position) >> 11) as f64 / (1_u64 << 53) as f64
+        unit(self.word(position))
+    }
+
+    /// [`Stream::uniform`] at several positions. Within [`with_simd`](crate::with_simd) they are drawn side by side.
+    #[inline(always)]
+    pub fn uniforms<const N: usize>(&self, positions: [u64; N]) -> [f64; N] {
+        let [low, high] = [positions, positions.map(|position| position >> 32)];
+        let purpose = self.high.map(|word| [u64::from(word); N]);
+        let [a, b, _, _] = philox([low, high, purpose[0], purpose[1]], self.key);
+        std::array::from_fn(|lane| unit(a[lane] & LOW | b[lane] << 32))
     }
 
     /// Uniform in 0..bound (Lemire's multiplication; the bias is below bound / 2^64).
@@ -82,27 +92,37 @@ impl Stream {
     /// Normal with mean 0 and variance 1 (Box–Muller), the same bits on every machine.
     pub fn normal(&self, position: u64) -> f64 {
         let [a, b, c, d] = self.block(position);
-        let unit = |low: u32, high: u32| {
-            ((u64::from(low) | u64::from(high) << 32) >> 11) as f64 / (1_u64 << 53) as f64
-        };
+        let unit = |low: u32, high: u32| unit(u64::from(low) | u64::from(high) << 32);
         let radius = (-2.0 * libm::log(1.0 - unit(a, b))).sqrt();
         radius * libm::cos(std::f64::consts::TAU * unit(c, d))
     }
 }
 
-fn philox(mut counter: [u32; 4], mut key: [u32; 2]) -> [u32; 4] {
+/// The highest 53 bits of a word as a number in [0, 1).
+#[inline(always)]
+fn unit(word: u64) -> f64 {
+    (word >> 11) as f64 / (1_u64 << 53) as f64
+}
+
+/// The lower half of a word.
+const LOW: u64 = u32::MAX as u64;
+
+/// The blocks of N counters, side by side: the first words of all, then the second ones and so on. Of each word only the lower
+/// half counts, of what comes out too: so a vector unit multiplies without taking words apart.
+#[inline(always)]
+fn philox<const N: usize>([mut a, mut b, mut c, mut d]: [[u64; N]; 4], mut key: [u32; 2]) -> [[u64; N]; 4] {
     for _ in 0..10 {
-        let a = u64::from(counter[0]) * 0xD251_1F53;
-        let b = u64::from(counter[2]) * 0xCD9E_8D57;
-        counter = [
-            (b >> 32) as u32 ^ counter[1] ^ key[0],
-            b as u32,
-            (a >> 32) as u32 ^ counter[3] ^ key[1],
-            a as u32,
-        ];
+        for lane in 0..N {
+            let first = (a[lane] & LOW) * 0xD251_1F53;
+            let second = (c[lane] & LOW) * 0xCD9E_8D57;
+            a[lane] = (second >> 32) ^ b[lane] ^ u64::from(key[0]);
+            b[lane] = second;
+            c[lane] = (first >> 32) ^ d[lane] ^ u64::from(key[1]);
+            d[lane] = first;
+        }
         key = [key[0].wrapping_add(0x9E37_79B9), key[1].wrapping_add(0xBB67_AE85)];
     }
-    counter
+    [a, b, c, d]
 }
 
 #[cfg(test)]
@@ -112,15 +132,22 @@ mod tests {
     /// The known answers that the authors of Philox publish with it.
     #[test]
     fn philox_gives_its_published_known_answers() {
-        assert_eq!(philox([0; 4], [0; 2]), [0x6627_e8d5, 0xe169_c58d, 0xbc57_ac4c, 0x9b00_dbd8]);
+        let block = |counter: [u32; 4], key: [u32; 2]| {
+            philox(counter.map(|word| [word.into()]), key).map(|[word]| word as u32)
+        };
+        assert_eq!(block([0; 4], [0; 2]), [0x6627_e8d5, 0xe169_c58d, 0xbc57_ac4c, 0x9b00_dbd8]);
+        assert_eq!(block([u32::MAX; 4], [u32::MAX; 2]), [0x408f_276d, 0x41c8_3b0e, 0xa20b_c7c6, 0x6d54_51fd]);
         assert_eq!(
-            philox([u32::MAX; 4], [u32::MAX; 2]),
-            [0x408f_276d, 0x41c8_3b0e, 0xa20b_c7c6, 0x6d54_51fd]
-        );
-        assert_eq!(
-            philox([0x243f_6a88, 0x85a3_08d3, 0x1319_8a2e, 0x0370_7344], [0xa409_3822, 0x299f_31d0]),
+            block([0x243f_6a88, 0x85a3_08d3, 0x1319_8a2e, 0x0370_7344], [0xa409_3822, 0x299f_31d0]),
             [0xd16c_fe09, 0x94fd_cceb, 0x5001_e420, 0x2412_6ea1]
         );
+    }
+
+    #[test]
+    fn numbers_that_are_drawn_side_by_side_are_those_drawn_alone() {
+        let stream = Stream::new(7 << 40 | 3, Purpose::DroppedEdges, 5);
+        let positions: [u64; 11] = std::array::from_fn(|i| (i as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15));
+        assert_eq!(stream.uniforms(positions), positions.map(|position| stream.uniform(position)));
     }
 
     #[test]

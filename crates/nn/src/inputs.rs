@@ -230,6 +230,17 @@ impl<'a, T: Real> Input<'a, T> {
         Self { matrix: Matrix::Dense(units), rows, columns, constant: false }
     }
 
+    /// With the rows of [`Input::times`] that are wanted, all if `None`; sparse inputs then make no others.
+    pub(crate) fn with_only(self, only: Option<&'a [bool]>) -> Self {
+        let matrix = match self.matrix {
+            Matrix::Sparse { by_row, by_column } => {
+                Matrix::Sparse { by_row: Csr { only, ..by_row }, by_column }
+            }
+            dense @ Matrix::Dense(_) => dense,
+        };
+        Self { matrix, ..self }
+    }
+
     /// out = finish(X · weight); `weight` is columns × `width`.
     pub(crate) fn times(
         &self,

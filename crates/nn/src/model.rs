@@ -67,8 +67,8 @@ pub struct Model<T: Real> {
     /// The logits of the latest pass, or after its backward pass the gradient by them.
     logits: Vec<T>,
     predictions: Vec<u32>,
-    /// The nodes that the latest score was of.
-    scored: Vec<bool>,
+    /// The nodes whose hidden units were read for the latest score, and those that it was of.
+    only: [Vec<bool>; 2],
     embeddings: Vec<T>,
     losses: Vec<T>,
     gradients: Gradients<T>,
@@ -176,7 +176,7 @@ impl<T: Real> Model<T> {
             hidden_of: None,
             logits: Vec::new(),
             predictions: Vec::new(),
-            scored: Vec::new(),
+            only: Default::default(),
             embeddings: Vec::new(),
             losses: Vec::new(),
             gradients,
@@ -290,7 +290,7 @@ impl<T: Real> Model<T> {
     /// The task does not fit the model.
     pub fn gradients(&mut self, task: &Task<T>, epoch: Option<u32>, extra: Extra) -> Result<f64, NnError> {
         task.fits(self.graph().nodes(), self.outputs)?;
-        self.forward(epoch, None);
+        self.forward(epoch, [None; 2]);
         let (nodes, width) = (self.graph().nodes(), self.folded.width());
         let losses = ensure(&mut self.losses, nodes);
         let logits = (&mut self.logits[..], width);
@@ -341,21 +341,37 @@ impl<T: Real> Model<T> {
 
     /// A pass without dropout whose logits are those of `nodes` alone; of those that are out of range there are none.
     fn forward_to(&mut self, nodes: &[u32]) {
-        let mut only = std::mem::take(&mut self.scored);
-        only.clear();
-        only.resize(self.graph().nodes(), false);
+        let [mut read, mut scored] = std::mem::take(&mut self.only);
+        scored.clear();
+        scored.resize(self.graph().nodes(), false);
         for &node in nodes {
-            if let Some(scored) = only.get_mut(node as usize) {
+            if let Some(scored) = scored.get_mut(node as usize) {
                 *scored = true;
             }
         }
-        self.forward(None, Some(&only));
-        self.scored = only;
+        // Where no values of the features are dropped, the next step of training goes on from the products of all nodes.
+        let all = self.config.input_dropout == 0.0 || !self.find_read(&scored, &mut read);
+        self.forward(None, [Some(&read[..]).filter(|_| !all), Some(&scored)]);
+        self.only = [read, scored];
+    }
+
+    /// The nodes whose hidden units the second layer reads for those that are wanted; or false where it reads all.
+    fn find_read(&self, wanted: &[bool], read: &mut Vec<bool>) -> bool {
+        let (graph, structure) = &self.structures[self.current.0[1].0];
+        wanted.clone_into(read);
+        if self.config.backbone != Backbone::Mlp {
+            for node in (0..wanted.len()).filter(|&node| wanted[node]) {
+                for &source in &graph.sources()[graph.in_edges(node)] {
+                    read[source as usize] = true;
+                }
+            }
+        }
+        structure.matrix().is_none()
     }
 
     /// A pass without dropout over all nodes.
     pub fn evaluate(&mut self) -> Evaluation<'_, T> {
-        self.forward(None, None);
+        self.forward(None, [None; 2]);
         let mut predictions = std::mem::take(&mut self.predictions);
         predictions.resize(self.graph().nodes(), 0);
         predict(&self.threads, self.latest_logits(), &mut predictions);
@@ -373,7 +389,7 @@ impl<T: Real> Model<T> {
     /// The embeddings z, the output of the last convolution: nodes × hidden, row-major. With the dropout of `epoch`, or
     /// without.
     pub fn embeddings(&mut self, epoch: Option<u32>) -> &[T] {
-        self.forward_hidden(epoch);
+        self.forward_hidden(epoch, None);
         let [_, (graph, structure)] = self.current.0.map(|id| &self.structures[id.0]);
         let context = Context::new(&self.threads, structure, self.parameters.version);
         let (nodes, units) = (graph.nodes(), self.config.hidden);
@@ -455,12 +471,12 @@ impl<T: Real> Model<T> {
     /// The hidden units, output of the first layer with ReLU: nodes × hidden, row-major. With the dropout of `epoch`, or
     /// without. The next pass of the same epoch goes on from them.
     pub fn hidden(&mut self, epoch: Option<u32>) -> &[T] {
-        self.forward_hidden(epoch);
+        self.forward_hidden(epoch, None);
         &self.hidden[..self.graph().nodes() * self.config.hidden]
     }
 
-    /// The first layer, unless its output is there already.
-    fn forward_hidden(&mut self, epoch: Option<u32>) {
+    /// The first layer, unless its output is there already; of the nodes that are wanted, all if `None`.
+    fn forward_hidden(&mut self, epoch: Option<u32>, only: Option<&[bool]>) {
         let dropout = self.dropout(epoch);
         let input_dropout =
             epoch.and_then(|epoch| Dropout::of_inputs(self.seed, epoch, self.config.input_dropout));
@@ -476,17 +492,18 @@ impl<T: Real> Model<T> {
         if self.hidden_of == Some(of) {
             return;
         }
-        let context = Context::new(&self.threads, structure, self.parameters.version);
+        let context = Context { only, ..Context::new(&self.threads, structure, self.parameters.version) };
         let hidden = ensure(&mut self.hidden, graph.nodes() * self.config.hidden);
         let parameters = self.layout[0].view(&self.parameters.values);
         let activation = Activation::Relu(dropout);
         let input = self.inputs.view_in(epoch);
         self.convolutions[0].forward(context, input, parameters, activation, hidden);
-        self.hidden_of = Some(of);
+        self.hidden_of = Some(of).filter(|_| only.is_none());
     }
 
-    fn forward(&mut self, epoch: Option<u32>, only: Option<&[bool]>) {
-        self.forward_hidden(epoch);
+    /// Both layers; of each the nodes whose output is wanted, all if `None`.
+    fn forward(&mut self, epoch: Option<u32>, [read, only]: [Option<&[bool]>; 2]) {
+        self.forward_hidden(epoch, read);
         let (graph, structure) = &self.structures[self.current.0[1].0];
         let context = Context { only, ..Context::new(&self.threads, structure, self.parameters.version) };
         let (nodes, units) = (graph.nodes(), self.config.hidden);

@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use edgepace_graph::random::{Purpose, Stream};
-use edgepace_graph::{Graph, WeightedGraph};
+use edgepace_graph::{Graph, WeightedGraph, with_simd};
 use edgepace_nn::{Backbone, Model, StructureId, Threads};
 
 use crate::error::TrainError;
@@ -74,18 +74,34 @@ impl Dropping {
     }
 }
 
+/// Edges that are decided on together, with vector instructions.
+const TOGETHER: usize = 32;
+
 /// 0 for the edges that an epoch leaves out, `kept` for the others.
 fn draw(threads: &Threads, graph: &Graph, stream: &Stream, (rate, kept): (f64, f32), weights: &mut [f32]) {
-    let offsets = graph.offsets();
+    let (offsets, sources) = (graph.offsets(), graph.sources());
     let fill = |nodes: std::ops::Range<usize>, weights: &mut [f32]| {
-        let start = offsets[nodes.start];
-        for node in nodes {
-            for edge in graph.in_edges(node) {
-                let [source, target] = [u64::from(graph.sources()[edge]), node as u64];
-                let dropped = stream.uniform(source.min(target) << 32 | source.max(target)) < rate;
-                weights[edge - start] = if dropped { 0.0 } else { kept };
-            }
-        }
+        let (mut edge, mut target) = (offsets[nodes.start], nodes.start);
+        with_simd(
+            #[inline(always)]
+            || {
+                for weights in weights.chunks_mut(TOGETHER) {
+                    let mut pairs = [0; TOGETHER];
+                    for pair in &mut pairs[..weights.len()] {
+                        while offsets[target + 1] <= edge {
+                            target += 1;
+                        }
+                        let [source, target] = [u64::from(sources[edge]), target as u64];
+                        *pair = source.min(target) << 32 | source.max(target);
+                        edge += 1;
+                    }
+                    let drawn = stream.uniforms(pairs);
+                    for (weight, drawn) in weights.iter_mut().zip(drawn) {
+                        *weight = if drawn < rate { 0.0 } else { kept };
+                    }
+                }
+            },
+        );
     };
     threads.nodes(offsets, |node| offsets[node], weights, fill);
 }

@@ -2,8 +2,8 @@
 //!
 //! Each expert's probabilities are calibrated on validation first, by a temperature and by the share of nodes at which it is as
 //! good as guessing: without the latter one that is certain and right for most, but certain and wrong for some, would count for
-//! little. The weights w ≥ 0 minimise the log-loss of the
-//! validation nodes plus `PULL` · Σ (w_k − 1/K)², which is convex; without validation nodes they are 1/K. Of many yes-or-no
+//! little. The weights w ≥ 0 minimise the log-loss, summed over the
+//! validation nodes, plus `PULL` · Σ (w_k − 1/K)², which is convex; without validation nodes they are 1/K. Of many yes-or-no
 //! labels each is a choice between two. What the pool scores on validation is cross-fitted: each node is answered with weights
 //! that were fitted to other nodes.
 
@@ -15,9 +15,10 @@ use crate::material::Material;
 use crate::scoring::comparable;
 
 /// Counts the ways in which experts were pooled by versions of this program.
-pub(crate) const POOLING: u32 = 2;
-/// How strongly weights are pulled to being equal.
-const PULL: f64 = 0.01;
+pub(crate) const POOLING: u32 = 3;
+/// How strongly weights are pulled to being equal, beside one validation node: the fewer there are, the less they can tell
+/// experts apart.
+const PULL: f64 = 7.0;
 /// Parts of the validation nodes that are answered with weights of the others.
 const FOLDS: usize = 5;
 /// No log-probability is below it: an expert that is certain can be outvoted.
@@ -26,6 +27,9 @@ const LEAST: f64 = -30.0;
 const TEMPERATURES: i32 = 6;
 /// Shares of guesses that are tried.
 const GUESSES: [f64; 9] = [0.0, 0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4];
+/// How much lower the log-loss, summed over the validation nodes, must become for a temperature to be 2 or ½; 0.4 times that
+/// for each tenth of guesses.
+const CAUTION: f64 = 2.0;
 /// Newton steps at most; a handful are enough.
 const STEPS: usize = 100;
 /// A step that lowers the loss by less is the last.
@@ -93,12 +97,13 @@ struct Calibration {
 }
 
 impl Calibration {
-    /// The one of least log-loss on these nodes; without any, none that changes anything.
+    /// The one of least log-loss on these nodes, as far as they can tell ([`CAUTION`]); without any, none that changes anything.
     fn fit(labels: &Labels, nodes: &[u32], logits: &[f32]) -> Self {
         let mut best = Self { sharpness: 1.0, guesses: 0.0 };
         let mut least = f64::INFINITY;
         for step in -TEMPERATURES..=TEMPERATURES {
-            let sharpness = libm::pow(2.0, f64::from(step) / 2.0);
+            let octaves = f64::from(step) / 2.0;
+            let sharpness = libm::pow(2.0, octaves);
             let (right, answers) = probabilities_of_truth(labels, nodes, logits, sharpness);
             if right.is_empty() {
                 break;
@@ -106,6 +111,7 @@ impl Calibration {
             for guesses in GUESSES {
                 let one = Self { sharpness, guesses };
                 let loss: f64 = right.iter().map(|&right| -one.with_guesses(right, answers)).sum();
+                let loss = loss + CAUTION * (octaves * octaves + 4.0 * guesses);
                 if loss < least {
                     (best, least) = (one, loss);
                 }
@@ -289,14 +295,15 @@ impl Questions {
             }
         }
         let (count, even) = (asked.len() as f64, 1.0 / k as f64);
+        let pull = PULL / count;
         loss.value /= count;
         for a in 0..k {
-            loss.value += PULL * (weights[a] - even) * (weights[a] - even);
-            loss.slope[a] = loss.slope[a] / count + 2.0 * PULL * (weights[a] - even);
+            loss.value += pull * (weights[a] - even) * (weights[a] - even);
+            loss.slope[a] = loss.slope[a] / count + 2.0 * pull * (weights[a] - even);
             for b in 0..=a {
                 let mut curvature = loss.curvature[a * k + b] / count;
                 if a == b {
-                    curvature += 2.0 * PULL;
+                    curvature += 2.0 * pull;
                 }
                 loss.curvature[a * k + b] = curvature;
                 loss.curvature[b * k + a] = curvature;
@@ -358,13 +365,15 @@ mod tests {
 
     #[test]
     fn an_expert_that_is_certain_and_wrong_for_some_is_said_to_guess() {
-        // Certain of ten nodes of two classes, and wrong at one of them.
-        let of: Vec<u32> = (0..10).map(|node| node % 2).collect();
+        // Certain of a hundred nodes of two classes, and wrong at ten of them.
+        let of: Vec<u32> = (0..100).map(|node| node % 2).collect();
         let labels = Labels::Classes(Classes::new(2, of.clone()).unwrap());
         let mut logits: Vec<f32> =
             of.iter().flat_map(|&c| if c == 0 { [9.0, 0.0] } else { [0.0, 9.0] }).collect();
-        logits.swap(0, 1);
-        let nodes: Vec<u32> = (0..10).collect();
+        for node in (0..100).step_by(10) {
+            logits.swap(2 * node, 2 * node + 1);
+        }
+        let nodes: Vec<u32> = (0..100).collect();
         let fitted = Calibration::fit(&labels, &nodes, &logits);
         assert_eq!(fitted.guesses, 0.2, "{fitted:?}");
         let said = fitted.log_probabilities(&labels, &logits);
@@ -377,13 +386,13 @@ mod tests {
 
     #[test]
     fn a_label_of_many_is_calibrated_as_a_choice_between_two() {
-        let truth = [1_u8, 0, 1, 1, 0, 1];
-        let many = Labels::Many(ManyLabels::new(6, 1, truth.to_vec()).unwrap());
+        let truth = [1_u8, 0, 1, 1, 0, 1].repeat(20);
+        let many = Labels::Many(ManyLabels::new(120, 1, truth.clone()).unwrap());
         let classes =
             Labels::Classes(Classes::new(2, truth.iter().map(|&y| u32::from(y)).collect()).unwrap());
-        let logits = [4.0_f32, -6.0, 3.0, -5.0, -2.0, 7.0];
+        let logits = [4.0_f32, -6.0, 3.0, -5.0, -2.0, 7.0].repeat(20);
         let rows: Vec<f32> = logits.iter().flat_map(|&logit| [0.0, logit]).collect();
-        let nodes = [0, 1, 2, 3, 4, 5];
+        let nodes: Vec<u32> = (0..120).collect();
         let calibration = Calibration::fit(&many, &nodes, &logits);
         assert_eq!(calibration, Calibration::fit(&classes, &nodes, &rows));
         assert!(calibration.guesses > 0.0, "{calibration:?}");
@@ -452,13 +461,26 @@ mod tests {
 
     #[test]
     fn an_expert_that_is_mostly_wrong_gets_no_weight() {
-        let of = vec![0, 1, 0, 1, 0, 1];
+        let of = [0, 1].repeat(50);
         let labels = Labels::Classes(Classes::new(2, of.clone()).unwrap());
         let right: Vec<f32> = of.iter().flat_map(|&c| if c == 0 { [2.0, 0.0] } else { [0.0, 2.0] }).collect();
         let wrong: Vec<f32> = right.iter().map(|logit| 2.0 - logit).collect();
         let own = [right, wrong].map(|logits| AS_IT_IS.log_probabilities(&labels, &logits));
-        let weights = Questions::new(&labels, &own, &[0, 1, 2, 3, 4, 5]).weights(|_| true);
+        let nodes: Vec<u32> = (0..100).collect();
+        let weights = Questions::new(&labels, &own, &nodes).weights(|_| true);
         assert!(weights[0] > 0.5 && weights[1] == 0.0, "{weights:?}");
+    }
+
+    #[test]
+    fn few_nodes_change_little() {
+        let logits: Vec<f32> = [9.0, 0.0, 9.0, 0.0].to_vec();
+        let labels = Labels::Classes(Classes::new(2, vec![0, 1]).unwrap());
+        assert!(Calibration::fit(&labels, &[0, 1], &logits).sharpness >= 0.5, "wrong at one of two");
+        let [few, many] = [6, 600].map(|nodes| {
+            let weights = questions(nodes).weights(|_| true);
+            weights[0] - weights[2]
+        });
+        assert!(0.0 < few && few < many / 2.0, "{few} {many}");
     }
 
     #[test]

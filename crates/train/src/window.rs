@@ -36,10 +36,13 @@ struct Evaluations {
 impl Window {
     /// Takes up an epoch, and forgets the one that leaves the window.
     pub(crate) fn push(&mut self, parameters: &[f32]) {
-        if self.parameters.len() == WINDOW {
-            self.parameters.pop_front();
+        // The buffer of an epoch that leaves the window is that of the one that comes, unless the best window has it.
+        let mut left = if self.parameters.len() == WINDOW { self.parameters.pop_front() } else { None };
+        match left.as_mut().and_then(Arc::get_mut) {
+            Some(buffer) => buffer.copy_from_slice(parameters),
+            None => left = Some(parameters.into()),
         }
-        self.parameters.push_back(parameters.into());
+        self.parameters.extend(left);
     }
 
     /// The parameters of all its epochs but the last.
@@ -66,12 +69,16 @@ impl Window {
         logits.push_back(latest);
         let width = labels.width();
         mean.resize(labels.nodes() * width, 0.0);
+        let epochs = logits.len() as f32;
         for (place, &node) in validation.iter().enumerate() {
             let row = &mut mean[node as usize * width..][..width];
-            for (column, mean) in row.iter_mut().enumerate() {
-                let sum: f32 = logits.iter().map(|logits| logits[place * width + column]).sum();
-                *mean = sum / logits.len() as f32;
+            row.fill(0.0);
+            for logits in &*logits {
+                for (sum, logit) in row.iter_mut().zip(&logits[place * width..]) {
+                    *sum += logit;
+                }
             }
+            row.iter_mut().for_each(|sum| *sum /= epochs);
         }
         let score = |metric: Metric| {
             let score = metric.score(labels, validation, Logits::new(mean, width));

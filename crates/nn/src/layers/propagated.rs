@@ -92,13 +92,20 @@ impl<T: Real> Propagated<T> {
             Order::MapFirst => {
                 let product = ensure(&mut self.product, input.rows * width);
                 let kept = input.constant && self.product_of == Some((version, width));
+                let scratch = &mut self.scratch;
                 if !kept {
-                    input.times(threads, &mut self.scratch, (maps.edges, width), product, Finish::Keep);
+                    // What a node sends along edges is wanted elsewhere.
+                    let sends = structure.matrix().is_some() || structure.graph().edges() > 0;
+                    let input = if sends { input } else { input.with_only(only) };
+                    input.times(threads, scratch, (maps.edges, width), product, Finish::Keep);
                 }
                 if let (Some(root), false) = (maps.root, kept) {
                     let root_product = ensure(&mut self.root_product, input.rows * width);
-                    input.times(threads, &mut self.scratch, (root, width), root_product, Finish::Keep);
+                    let input = input.with_only(only);
+                    input.times(threads, scratch, (root, width), root_product, Finish::Keep);
                 }
+                // What is kept is whole.
+                let keeps = input.constant && (kept || only.is_none());
                 let root_product = maps.root.map(|_| &self.root_product[..input.rows * width]);
                 if structure.matrix().is_some() {
                     let spread = ensure(&mut self.spread, input.rows * width);
@@ -106,7 +113,7 @@ impl<T: Real> Propagated<T> {
                     if !(kept && self.spread_of == of) {
                         let panels = &mut self.scratch.panels;
                         structure.propagate(threads, panels, (product, width), spread, Finish::Keep, None);
-                        self.spread_of = of.filter(|_| input.constant);
+                        self.spread_of = of.filter(|_| keeps);
                     }
                     finish_sum(threads, (spread, width), root_product, out, finish);
                 } else if let Some(root_product) = root_product {
@@ -124,7 +131,7 @@ impl<T: Real> Propagated<T> {
                     let panels = &mut self.scratch.panels;
                     structure.propagate(threads, panels, (product, width), out, finish, only);
                 }
-                self.product_of = Some((version, width)).filter(|_| input.constant);
+                self.product_of = Some((version, width)).filter(|_| keeps);
             }
             Order::PropagateFirst => {
                 let Matrix::Dense(rows) = input.matrix else {
@@ -134,11 +141,11 @@ impl<T: Real> Propagated<T> {
                 if self.mixed.len() <= place {
                     self.mixed.resize_with(place + 1, Mixed::default);
                 }
+                let only = only.filter(|_| !input.constant);
                 let Mixed { rows: mixed, version } = &mut self.mixed[place];
                 let mixed = ensure(mixed, input.rows * input.columns);
                 if !(input.constant && *version == Some(structure.version())) {
                     let panels = &mut self.scratch.panels;
-                    debug_assert!(only.is_none() || !input.constant, "what is kept is whole");
                     structure.propagate(threads, panels, (rows, input.columns), mixed, Finish::Keep, only);
                     *version = Some(structure.version()).filter(|_| input.constant);
                 }

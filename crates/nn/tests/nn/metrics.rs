@@ -96,16 +96,18 @@ fn a_score_of_some_nodes_is_that_of_a_whole_evaluation() {
         let graph = Shape::TwinsApart.graph(60, 150, &mut draws);
         let weights = Shape::TwinsApart.weights(&graph, &mut draws);
         let problem = Problem::on(graph, weights, 5, kind, &mut draws);
-        for backbone in Backbone::ALL {
+        for (backbone, input_dropout) in Backbone::ALL.into_iter().flat_map(|one| [(one, 0.0), (one, 0.5)]) {
             for features in [problem.dense(), problem.sparse()] {
-                let config = ModelConfig { hidden, ..ModelConfig::new(backbone) };
+                let config = ModelConfig { hidden, input_dropout, ..ModelConfig::new(backbone) };
                 let fresh = || -> Model<f32> { problem.model(&features, &config, &one_thread()) };
                 let (mut whole, mut part) = (fresh(), fresh());
                 let mut distinct = std::collections::BTreeSet::new();
                 for seed in 0..20 {
                     randomise(&mut whole, seed);
                     randomise(&mut part, seed);
-                    let claim = format!("{backbone:?} {kind:?} with {hidden} units, seed {seed}");
+                    let claim = format!(
+                        "{backbone:?} {kind:?} with {hidden} units, dropping {input_dropout}, seed {seed}"
+                    );
                     for metric in Metric::ALL {
                         let expected = whole.evaluate().score(metric, &problem.labels, &nodes).unwrap();
                         distinct.insert((metric.name(), expected.unwrap().to_bits()));

@@ -26,6 +26,9 @@ struct AutoConfig {
     pick: bool,
 }
 
+/// Epochs without a better window after which a regularised network that trusts every edge stops, unless `patience` is set.
+const PATIENCE: u32 = 60;
+
 /// What can be set.
 pub(crate) const SETTINGS: &[Setting] = &[Setting::fixed(
     "pick",
@@ -48,6 +51,12 @@ pub(crate) fn experts(config: &RunConfig) -> Result<Experts, TrainError> {
         let Candidate { label, config: regularised } = expert(label, "vanilla", backbone);
         Candidate { label, config: RunConfig { ground: Some(Ground::Paper), ..regularised } }
     };
+    // Of the experts it takes longest, and what it says after so long without getting better is seldom worth the wait.
+    let patient = |label: &'static str, backbone: Backbone| {
+        let Candidate { label, config: endless } = expert(label, "vanilla", backbone);
+        let patience = if endless.patience == 0 { PATIENCE } else { endless.patience };
+        Candidate { label, config: RunConfig { patience, ..endless } }
+    };
     let believing = |label: &'static str, strength: f64| {
         let mut candidate = expert(label, "belief", Backbone::Mlp);
         candidate.config.settings.insert("strength".into(), Value::Float(strength));
@@ -56,11 +65,11 @@ pub(crate) fn experts(config: &RunConfig) -> Result<Experts, TrainError> {
     let backbone = config.backbone;
     let mut list = vec![expert("mlp", "mlp", Backbone::Mlp), plain(backbone.name(), backbone)];
     match backbone {
-        Backbone::Gcn => list.push(expert("sage", "vanilla", Backbone::Sage)),
+        Backbone::Gcn => list.push(patient("sage", Backbone::Sage)),
         _ if config.stands_on() == Ground::Paper => {}
-        Backbone::Gin => list.push(expert("gin strong", "vanilla", backbone)),
-        Backbone::Sage => list.push(expert("sage strong", "vanilla", backbone)),
-        Backbone::Pna => list.push(expert("pna strong", "vanilla", backbone)),
+        Backbone::Gin => list.push(patient("gin strong", backbone)),
+        Backbone::Sage => list.push(patient("sage strong", backbone)),
+        Backbone::Pna => list.push(patient("pna strong", backbone)),
         Backbone::Mlp => {}
     }
     list.extend([expert("rcl", "rcl", backbone), believing("belief 0.5", 0.5), believing("belief 1", 1.0)]);
