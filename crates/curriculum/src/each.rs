@@ -3,7 +3,11 @@
 //! Each number has one writer and pieces never depend on the number of threads, so results are the same bits on 1, 2 or 8
 //! threads. None of the loops has fused operations: the instruction set changes the speed and never the result.
 
-use edgepace_graph::{Threads, with_simd};
+use edgepace_graph::Threads;
+use edgepace_graph::simd::{prefetch, with_simd};
+
+use crate::feedback::Rows;
+use crate::math::dot;
 
 /// Entries of a piece: small enough to balance hubs, large enough to be worth handing over.
 pub(crate) const PIECE: usize = 2048;
@@ -28,37 +32,32 @@ pub(crate) fn each<T: Send + Copy>(threads: &Threads, out: &mut [T], value: impl
     });
 }
 
-/// Entries whose rows are asked for together.
-const BATCH: usize = 8;
-/// Numbers in a line of the cache.
-const LINE: usize = 16;
+/// How many pairs ahead a row is asked for: a core waits for no more lines at a time than those of about ten rows.
+const AHEAD: usize = 10;
 
-/// Sets `out[i] = value(i)` where `value(i)` reads rows that lie anywhere in memory: `rows_of(i)`.
+/// Sets `out[pair] = value(i, j, z_i · z_j)`, where i and j are the ends of the pair.
 ///
-/// One number of every line of the rows of a batch is read first, so that their ways through the caches overlap.
-pub(crate) fn each_gathered<'a, const ROWS: usize>(
+/// Rows of first ends come one after the other, those of second ends lie anywhere: they are asked for some pairs ahead, so that
+/// their ways through the caches overlap. `value` must be `#[inline(always)]`.
+pub(crate) fn each_product(
     threads: &Threads,
     out: &mut [f32],
-    rows_of: impl Fn(usize) -> [&'a [f32]; ROWS] + Sync,
-    value: impl Fn(usize) -> f32 + Sync,
+    z: Rows<'_>,
+    ends: &[[u32; 2]],
+    value: impl Fn(usize, usize, f64) -> f32 + Sync,
 ) {
-    let (rows_of, value) = (&rows_of, &value);
+    let value = &value;
     threads.rows(out, 1, PIECE, |first: usize, piece: &mut [f32]| {
         with_simd(
             #[inline(always)]
             move || {
-                for (number, batch) in piece.chunks_mut(BATCH).enumerate() {
-                    let first = first + number * BATCH;
-                    let mut touched = 0.0;
-                    for i in 0..batch.len() {
-                        for row in rows_of(first + i) {
-                            touched += row.iter().step_by(LINE).sum::<f32>();
-                        }
+                let ends = &ends[first..];
+                for (at, entry) in piece.iter_mut().enumerate() {
+                    if let Some(&[_, coming]) = ends.get(at + AHEAD) {
+                        prefetch(z.row(coming as usize));
                     }
-                    std::hint::black_box(touched);
-                    for (i, entry) in batch.iter_mut().enumerate() {
-                        *entry = value(first + i);
-                    }
+                    let [i, j] = ends[at].map(|node| node as usize);
+                    *entry = value(i, j, dot(z.row(i), z.row(j)));
                 }
             },
         );
