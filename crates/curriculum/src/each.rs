@@ -5,8 +5,8 @@
 
 use std::ops::Range;
 
-use edgepace_graph::Threads;
 use edgepace_graph::simd::{prefetch, with_simd};
+use edgepace_graph::{Columns, Threads};
 
 use crate::feedback::Rows;
 use crate::math::dot;
@@ -98,21 +98,36 @@ fn products(
     });
 }
 
-/// Like [`each`], and each piece adds up a partial result, to be folded in order afterwards.
-///
-/// `partial` has [`pieces`] entries; `value` may add to the one of its piece, which starts at its default.
-pub(crate) fn each_with_partial<T: Send + Copy, P: Send + Default>(
+/// Calls `fill(first_entry, columns, partial)` on each piece of several columns at once. Each piece adds up a partial result, which
+/// starts at its default, to be folded in order afterwards; `partial` has [`pieces`] entries.
+pub(crate) fn each_piece<C: Columns, P: Send + Default>(
     threads: &Threads,
-    out: &mut [T],
+    columns: C,
     partial: &mut [P],
-    value: impl Fn(usize, T, &mut P) -> T + Sync,
+    fill: impl Fn(usize, C, &mut P) + Sync,
 ) {
-    threads.rows_of_two((out, PIECE), (partial, 1), 1, |number, piece, partial| {
+    let fill = &fill;
+    threads.columns((columns, PerPiece(partial)), PIECE, |first: usize, (columns, PerPiece(partial))| {
         partial[0] = P::default();
-        for (i, entry) in piece.iter_mut().enumerate() {
-            *entry = value(number * PIECE + i, *entry, &mut partial[0]);
-        }
+        with_simd(
+            #[inline(always)]
+            move || fill(first, columns, &mut partial[0]),
+        );
     });
+}
+
+/// A column with one entry for each piece of the others.
+struct PerPiece<'a, P>(&'a mut [P]);
+
+impl<P: Send> Columns for PerPiece<'_, P> {
+    fn entries(&self) -> usize {
+        self.0.len() * PIECE
+    }
+
+    fn cut(self, at: usize) -> (Self, Self) {
+        let (left, right) = self.0.split_at_mut(at / PIECE);
+        (PerPiece(left), PerPiece(right))
+    }
 }
 
 #[cfg(test)]
