@@ -3,12 +3,12 @@ use std::sync::Arc;
 use edgepace_graph::{Features, Graph, Refusal, Threads, Transpose, WeightedGraph};
 
 use crate::config::{Confidence, CurriculumConfig, MaskForm, Pace, ResidualTerm};
-use crate::each::{each, each_with_partial, pieces};
+use crate::each::{PIECE, each, each_piece, pieces};
 use crate::evidence::check_rows;
 use crate::feedback::Feedback;
 use crate::history::{History, NEVER, UpdateRecord};
 use crate::kernel::Difficulty;
-use crate::mask::{Steps, is_in, mask};
+use crate::mask::{self, Steps, is_in};
 use crate::{CurriculumError, EvidenceFit, Objective, Pairs, State, gradient, pace, weights};
 
 /// Decides which edges are in, when, and with which weight.
@@ -152,12 +152,12 @@ impl Curriculum {
 
         let past = if first { 0.0 } else { config.average };
         let fresh = &self.thresholds;
-        each(&self.threads, &mut self.gaps, |pair, old| {
-            (past * f64::from(old) + (1.0 - past) * f64::from(fresh[pair])) as f32
-        });
-        let gaps = &self.gaps;
-        each(&self.threads, &mut self.residuals, |pair, _| {
-            (f64::from(gaps[pair]) * f64::from(gaps[pair])) as f32
+        let columns = (&mut self.gaps[..], &mut self.residuals[..]);
+        threads.columns(columns, PIECE, |first, (gaps, residuals)| {
+            for ((gap, residual), &fresh) in gaps.iter_mut().zip(residuals).zip(&fresh[first..]) {
+                *gap = (past * f64::from(*gap) + (1.0 - past) * f64::from(fresh)) as f32;
+                *residual = (f64::from(*gap) * f64::from(*gap)) as f32;
+            }
         });
 
         let lambda = match (config.pace, pace::share(config, epoch, self.epochs)) {
@@ -182,33 +182,10 @@ impl Curriculum {
 
     /// The S-step, and what the history keeps of it.
     fn step(&mut self, epoch: usize, lambda: f64) {
-        let (config, residuals, mask_before) = (&self.config, &self.residuals, &self.mask);
-        let (by_steps, updates) = (config.mask == MaskForm::Adam, self.updates.len());
+        let (config, residuals, updates) = (&self.config, &self.residuals, self.updates.len());
         each(&self.threads, &mut self.steps, |pair, steps| {
             steps.ten_more(config.beta * f64::from(residuals[pair]) - lambda, updates)
         });
-        let steps = &self.steps;
-        each(&self.threads, &mut self.selected, |pair, _| {
-            if by_steps {
-                steps[pair].is_in()
-            } else {
-                is_in(config, lambda, residuals[pair], mask_before[pair])
-            }
-        });
-        let selected = &self.selected;
-        each_with_partial(
-            &self.threads,
-            &mut self.mask,
-            &mut self.partial,
-            |pair, previous, sums: &mut Partial| {
-                let s =
-                    if by_steps { steps[pair].mask } else { mask(config, lambda, residuals[pair], previous) };
-                sums.before.add(config, lambda, residuals[pair], previous, previous);
-                sums.after.add(config, lambda, residuals[pair], previous, s);
-                sums.selected += usize::from(selected[pair]);
-                s
-            },
-        );
         let twice = self.pairs.edges_per_pair();
         let mut update = UpdateRecord {
             epoch: u32::try_from(epoch).unwrap_or(NEVER - 1),
@@ -217,15 +194,41 @@ impl Curriculum {
             before: Objective::default(),
             after: Objective::default(),
         };
+        let (by_steps, steps) = (config.mask == MaskForm::Adam, &self.steps);
+        let decisions = (&mut self.mask[..], &mut self.selected[..]);
+        let history = (&mut self.times_in[..], &mut self.first_epoch[..]);
+        each_piece(
+            &self.threads,
+            (decisions, history),
+            &mut self.partial,
+            #[inline(always)]
+            |first, ((mask, selected), (times, first_epoch)), sums: &mut Partial| {
+                let residuals = &residuals[first..];
+                for (at, (s, selected)) in mask.iter_mut().zip(&mut *selected).enumerate() {
+                    let (residual, previous) = (residuals[at], *s);
+                    (*s, *selected) = if by_steps {
+                        (steps[first + at].mask, steps[first + at].is_in())
+                    } else {
+                        let selected = is_in(config, lambda, residual, previous);
+                        (mask::mask(config, lambda, residual, previous), selected)
+                    };
+                    sums.before.add(config, lambda, residual, previous, previous);
+                    sums.after.add(config, lambda, residual, previous, *s);
+                    sums.selected += usize::from(*selected);
+                }
+                for (times, &selected) in times.iter_mut().zip(&*selected) {
+                    *times += u32::from(selected);
+                }
+                for (first, &selected) in first_epoch.iter_mut().zip(&*selected) {
+                    *first = if *first == NEVER && selected { update.epoch } else { *first };
+                }
+            },
+        );
         for partial in &self.partial {
             update.before = update.before.plus(&partial.before, twice as f64);
             update.after = update.after.plus(&partial.after, twice as f64);
             update.selected += twice * partial.selected;
         }
-        each(&self.threads, &mut self.times_in, |pair, times| times + u32::from(selected[pair]));
-        each(&self.threads, &mut self.first_epoch, |pair, first| {
-            if first == NEVER && selected[pair] { update.epoch } else { first }
-        });
         if config.pace == Pace::Lambda {
             // Algorithm 1 raises λ until the structure is the input. Then λ is as if it had grown on for ever, so that
             // a residual that grows later does not throw an edge out again.
@@ -243,17 +246,27 @@ impl Curriculum {
         let updates = self.updates.len().max(1) as f64;
         let (smooth, times, rho, ends) = (self.config.smooth, &self.times_in, &self.rho, self.pairs.ends());
         let (selected, gaps, sharpness) = (&self.selected, &self.gaps, self.config.sharpness);
-        each(&self.threads, &mut self.pair_weights, |pair, _| {
-            let psi =
-                if smooth { f64::from(times[pair]) / updates } else { f64::from(u8::from(selected[pair])) };
-            let by_expectation = weights::sharpened(1.0 - f64::from(gaps[pair]), sharpness);
-            weights::weight(psi * by_expectation, rho, ends[pair])
-        });
+        each(
+            &self.threads,
+            &mut self.pair_weights,
+            #[inline(always)]
+            |pair, _| {
+                let psi = if smooth {
+                    f64::from(times[pair]) / updates
+                } else {
+                    f64::from(u8::from(selected[pair]))
+                };
+                let by_expectation = weights::sharpened(1.0 - f64::from(gaps[pair]), sharpness);
+                weights::weight(psi * by_expectation, rho, ends[pair])
+            },
+        );
         let (pair_of, pair_weights) = (self.pairs.pair_of(), &self.pair_weights);
-        each(&self.threads, &mut self.evaluation_weights, |edge, _| pair_weights[pair_of[edge] as usize]);
-        let evaluation = &self.evaluation_weights;
-        each(&self.threads, &mut self.weights, |edge, _| {
-            if selected[pair_of[edge] as usize] { evaluation[edge] } else { 0.0 }
+        let columns = (&mut self.evaluation_weights[..], &mut self.weights[..]);
+        self.threads.columns(columns, PIECE, |first, (evaluation, weights)| {
+            for ((evaluation, weight), &pair) in evaluation.iter_mut().zip(weights).zip(&pair_of[first..]) {
+                *evaluation = pair_weights[pair as usize];
+                *weight = if selected[pair as usize] { *evaluation } else { 0.0 };
+            }
         });
     }
 

@@ -25,6 +25,15 @@ impl<'a> Rows<'a> {
         &self.values[node * self.width..(node + 1) * self.width]
     }
 
+    /// Refuses a wrong size.
+    pub(crate) fn check_size(&self, field: &'static str, nodes: usize) -> Result<(), CurriculumError> {
+        let expected = nodes.saturating_mul(self.width);
+        if self.values.len() == expected {
+            return Ok(());
+        }
+        Err(Refusal::size(field, self.values.len(), expected, "nodes × width numbers").into())
+    }
+
     /// Refuses a wrong size and numbers that are not finite (or, for probabilities, not in [0, 1]).
     pub(crate) fn check(
         &self,
@@ -33,11 +42,7 @@ impl<'a> Rows<'a> {
         nodes: usize,
         probabilities: bool,
     ) -> Result<(), CurriculumError> {
-        let expected = nodes.saturating_mul(self.width);
-        if self.values.len() != expected {
-            let reason = "nodes × width numbers";
-            return Err(Refusal::size(field, self.values.len(), expected, reason).into());
-        }
+        self.check_size(field, nodes)?;
         let legal = |value: f32| {
             if probabilities { (0.0..=1.0).contains(&value) } else { value.is_finite() }
         };

@@ -69,6 +69,6 @@ pub use selection::Compacted;
 pub use simd::with_simd;
 pub use split::Split;
 pub use stats::{DegreeStats, GraphStats, edge_homophily};
-pub use threads::Threads;
+pub use threads::{Columns, Threads};
 pub use traced::{DROPPED, TracedGraph};
 pub use weights::{MAX_EDGE_WEIGHT, WeightedGraph, check_weights, is_weight};

@@ -135,6 +135,25 @@ impl Threads {
         }
     }
 
+    /// Cuts columns into pieces of `block` entries and calls `fill(first_entry, piece)` on each.
+    pub fn columns<C: Columns>(&self, columns: C, block: usize, fill: impl Fn(usize, C) + Sync) {
+        if columns.entries() == 0 {
+            return;
+        }
+        match self.pool_if(columns.entries() > block) {
+            None => {
+                let (mut first, mut rest) = (0, columns);
+                while rest.entries() > block {
+                    let (piece, others) = rest.cut(block);
+                    fill(first, piece);
+                    (first, rest) = (first + block, others);
+                }
+                fill(first, rest);
+            }
+            Some(pool) => pool.install(|| cut_up(0, columns, block, &fill)),
+        }
+    }
+
     /// Cuts `out` by nodes so that pieces have about equal work, and calls `fill(nodes, piece)` on each.
     ///
     /// `work` are CSR offsets: node `i` costs `work[i + 1] - work[i]`, plus one. `start(i)` is where the
@@ -256,6 +275,44 @@ impl Drop for Started {
             std::mem::forget(self.pool.take());
         }
     }
+}
+
+/// Lists of the same length that are cut at the same places: one, or two of such.
+pub trait Columns: Send + Sized {
+    /// How many entries each list has.
+    fn entries(&self) -> usize;
+    /// The first `at` entries, and the others.
+    fn cut(self, at: usize) -> (Self, Self);
+}
+
+impl<T: Send> Columns for &mut [T] {
+    fn entries(&self) -> usize {
+        self.len()
+    }
+
+    fn cut(self, at: usize) -> (Self, Self) {
+        self.split_at_mut(at)
+    }
+}
+
+impl<A: Columns, B: Columns> Columns for (A, B) {
+    fn entries(&self) -> usize {
+        self.0.entries()
+    }
+
+    fn cut(self, at: usize) -> (Self, Self) {
+        let ((a, a_rest), (b, b_rest)) = (self.0.cut(at), self.1.cut(at));
+        ((a, b), (a_rest, b_rest))
+    }
+}
+
+fn cut_up<C: Columns>(first: usize, columns: C, block: usize, fill: &(impl Fn(usize, C) + Sync)) {
+    if columns.entries() <= block {
+        return fill(first, columns);
+    }
+    let half = columns.entries().div_ceil(block) / 2 * block;
+    let (left, right) = columns.cut(half);
+    rayon::join(|| cut_up(first, left, block, fill), || cut_up(first + half, right, block, fill));
 }
 
 /// Work below which a piece of nodes is not cut further, in edges plus nodes.

@@ -21,8 +21,8 @@ pub(crate) struct Curriculum {
     inner: Mutex<edgepace_curriculum::Curriculum>,
     graph: Arc<Graph>,
     threads: Threads,
-    /// The edge that each edge of the input became.
-    edge_of_input: Vec<u32>,
+    /// The pair that each edge of the input belongs to; [`DROPPED`] for a self-loop.
+    pair_of_input: Vec<u32>,
 }
 
 /// Edges that one thread gathers at a time.
@@ -66,26 +66,19 @@ impl Curriculum {
         }
     }
 
-    /// Values by edge id in the order of the input; a self-loop has `of_loop`.
-    fn gathered<T: Copy + Send + Sync + Default>(&self, values: &[T], of_loop: T) -> Vec<T> {
-        let mut out = vec![T::default(); self.edge_of_input.len()];
+    /// What each pair has, in the order of the edges that were given; a self-loop has `of_loop`.
+    fn of_edges<T: Copy + Send + Sync + Default>(
+        &self,
+        of_loop: T,
+        of_pair: impl Fn(usize) -> T + Sync,
+    ) -> Vec<T> {
+        let mut out = vec![T::default(); self.pair_of_input.len()];
         self.threads.rows(&mut out, 1, PIECE, |first, piece| {
-            for (out, &edge) in piece.iter_mut().zip(&self.edge_of_input[first..]) {
-                *out = if edge == DROPPED { of_loop } else { values[edge as usize] };
+            for (out, &pair) in piece.iter_mut().zip(&self.pair_of_input[first..]) {
+                *out = if pair == DROPPED { of_loop } else { of_pair(pair as usize) };
             }
         });
         out
-    }
-
-    /// The same of values by pair.
-    fn of_pairs<T: Copy + Send + Sync + Default>(
-        &self,
-        inner: &edgepace_curriculum::Curriculum,
-        values: &[T],
-        of_loop: T,
-    ) -> Vec<T> {
-        let per_edge: Vec<T> = inner.pairs().pair_of().iter().map(|&pair| values[pair as usize]).collect();
-        self.gathered(&per_edge, of_loop)
     }
 }
 
@@ -125,7 +118,7 @@ impl Curriculum {
             features = Some(sparse(&threads, offsets, columns, slice("x", values)?, *width)?);
         }
         let make = || -> Outcome<Self> {
-            let (graph, carried, edge_of_input) = edges(&threads, nodes, (from, to), false, weights)?;
+            let (graph, carried, mut pair_of_input) = edges(&threads, nodes, (from, to), false, weights)?;
             let weighted: WeightedGraph = match &carried {
                 None => Arc::clone(&graph).into(),
                 Some(weights) => WeightedGraph::new(Arc::clone(&graph), &weights[..])?,
@@ -139,7 +132,10 @@ impl Curriculum {
                 epochs,
                 seed,
             )?;
-            Ok(Self { inner: Mutex::new(inner), graph, threads, edge_of_input })
+            for edge in pair_of_input.iter_mut().filter(|edge| **edge != DROPPED) {
+                *edge = inner.pairs().pair_of()[*edge as usize];
+            }
+            Ok(Self { inner: Mutex::new(inner), graph, threads, pair_of_input })
         };
         Ok(py.detach(make)?)
     }
@@ -196,37 +192,38 @@ impl Curriculum {
     /// The weight to train with of each edge that was given.
     fn weights<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f32>>> {
         let inner = self.held()?;
-        let inner = &*inner;
-        Ok(py.detach(|| self.gathered(inner.weights(), 1.0)).into_pyarray(py))
+        let (weights, selected) = (inner.history().weights, inner.selected_pairs());
+        let weight = |pair: usize| if selected[pair] { weights[pair] } else { 0.0 };
+        Ok(py.detach(|| self.of_edges(1.0, weight)).into_pyarray(py))
     }
 
     /// The weight of each edge, whether it is in or not.
     fn evaluation_weights<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f32>>> {
         let inner = self.held()?;
-        let inner = &*inner;
-        Ok(py.detach(|| self.gathered(inner.evaluation_weights(), 1.0)).into_pyarray(py))
+        let weights = inner.history().weights;
+        Ok(py.detach(|| self.of_edges(1.0, |pair| weights[pair])).into_pyarray(py))
     }
 
     /// Whether each edge is in.
     fn active<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<bool>>> {
         let inner = self.held()?;
-        let inner = &*inner;
-        Ok(py.detach(|| self.of_pairs(inner, inner.selected_pairs(), true)).into_pyarray(py))
+        let selected = inner.selected_pairs();
+        Ok(py.detach(|| self.of_edges(true, |pair| selected[pair])).into_pyarray(py))
     }
 
     /// How hard each edge is.
     fn difficulty<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f32>>> {
         let inner = self.held()?;
-        let inner = &*inner;
-        Ok(py.detach(|| self.of_pairs(inner, inner.residuals(), 0.0)).into_pyarray(py))
+        let residuals = inner.residuals();
+        Ok(py.detach(|| self.of_edges(0.0, |pair| residuals[pair])).into_pyarray(py))
     }
 
     /// The epoch from which on each edge was in; -1: never.
     fn first_epoch<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i64>>> {
         let inner = self.held()?;
-        let epoch = |&epoch: &u32| if epoch == u32::MAX { -1 } else { i64::from(epoch) };
-        let epochs: Vec<i64> = inner.history().first_epoch.iter().map(epoch).collect();
-        Ok(self.of_pairs(&inner, &epochs, 0).into_pyarray(py))
+        let epochs = inner.history().first_epoch;
+        let epoch = |pair: usize| if epochs[pair] == u32::MAX { -1 } else { i64::from(epochs[pair]) };
+        Ok(py.detach(|| self.of_edges(0, epoch)).into_pyarray(py))
     }
 
     /// Directed edges that are in, and all of them; self-loops are not counted.

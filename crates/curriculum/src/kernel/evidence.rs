@@ -12,11 +12,11 @@ use serde::{Deserialize, Serialize};
 use super::posterior::Posterior;
 use crate::CurriculumError;
 use crate::config::CurriculumConfig;
-use crate::each::{PIECE, each, each_gathered};
+use crate::each::{PIECE, each, each_product};
 use crate::evidence::logistic::{COLUMNS, Coefficients, Logistic, standardise, standards};
 use crate::evidence::{non_edges::non_edges, overlap::Neighbourhoods, similarity::similarities};
 use crate::feedback::Outputs;
-use crate::math::ln;
+use crate::math::{dot, ln};
 use crate::order::{gaps_by_rank, key};
 use crate::pairs::Pairs;
 
@@ -139,11 +139,13 @@ impl Evidence {
     ) {
         self.posterior.refresh(threads, outputs, nodes);
         let (posterior, ends) = (&self.posterior, pairs.ends());
-        each_gathered(
+        each_product(
             threads,
             out,
-            |pair| [posterior.row(ends[pair][1] as usize)],
-            |pair| odds_of_agreement(posterior, ends[pair]),
+            posterior.rows(),
+            ends,
+            #[inline(always)]
+            |_, _, product| odds_of_agreement(posterior, product),
         );
         each(threads, out, |_, odds| logit(odds));
         let slopes = self.refit(threads, out);
@@ -165,6 +167,8 @@ impl Evidence {
         let (edges, all) = (self.sampled, agreement.len());
         self.sample.resize(edges + self.non_edges.len(), [0.0; COLUMNS]);
         let posterior = &self.posterior;
+        let row = |node: u32| posterior.rows().row(node as usize);
+        let product = |[i, j]: [u32; 2]| dot(row(i), row(j));
         let (columns, non_edges, non_columns) = (&self.edges, &self.non_edges, &self.non_edge_columns);
         threads.rows(&mut self.sample, 1, PIECE, |first, piece| {
             for (within, row) in piece.iter_mut().enumerate() {
@@ -174,7 +178,7 @@ impl Evidence {
                     columns.row(agreement[pair], pair)
                 } else {
                     let place = place - edges;
-                    non_columns.row(logit(odds_of_agreement(posterior, non_edges[place])), place)
+                    non_columns.row(logit(odds_of_agreement(posterior, product(non_edges[place]))), place)
                 };
             }
         });
@@ -208,9 +212,9 @@ fn logit(odds: f32) -> f32 {
     ln(f64::from(odds)) as f32
 }
 
-/// a / (1 − a) of the agreement a of two nodes.
+/// a / (1 − a) of the agreement a of two nodes, by the product of their rows.
 #[inline(always)]
-fn odds_of_agreement(posterior: &Posterior, [i, j]: [u32; 2]) -> f32 {
-    let agreement = posterior.agreement(i as usize, j as usize).clamp(LEAST, 1.0 - LEAST);
+fn odds_of_agreement(posterior: &Posterior, product: f64) -> f32 {
+    let agreement = posterior.agreement(product).clamp(LEAST, 1.0 - LEAST);
     (agreement / (1.0 - agreement)) as f32
 }

@@ -11,7 +11,7 @@ pub(crate) mod posterior;
 use edgepace_graph::{Features, Refusal, Threads, WeightedGraph};
 
 use crate::config::{CurriculumConfig, Kernel, Order};
-use crate::each::{each, each_gathered};
+use crate::each::{each, each_product};
 use crate::feedback::{Feedback, Outputs, Rows};
 use crate::order::random_gaps;
 use crate::pairs::Pairs;
@@ -74,40 +74,38 @@ impl Difficulty {
         let ends = pairs.ends();
         match self {
             Difficulty::Inner => {
-                let z = embeddings(threads, feedback, Kernel::Inner, nodes)?;
-                each_gathered(
+                let z = embeddings(feedback, Kernel::Inner)?;
+                z.check(threads, "embeddings", nodes, false)?;
+                each_product(
                     threads,
                     out,
-                    |pair| [z.row(ends[pair][1] as usize)],
-                    |pair: usize| {
-                        let [i, j] = ends[pair].map(|node| node as usize);
-                        inner::gap(z.row(i), z.row(j)) as f32
-                    },
+                    z,
+                    ends,
+                    #[inline(always)]
+                    |_, _, product| inner::gap(product) as f32,
                 );
             }
             Difficulty::Cosine(norms) => {
-                let z = embeddings(threads, feedback, Kernel::Cosine, nodes)?;
-                norms.refresh(threads, z, nodes);
-                each_gathered(
+                let z = embeddings(feedback, Kernel::Cosine)?;
+                norms.refresh(threads, z, nodes)?;
+                each_product(
                     threads,
                     out,
-                    |pair| [z.row(ends[pair][1] as usize)],
-                    |pair: usize| {
-                        let [i, j] = ends[pair].map(|node| node as usize);
-                        norms.gap(z, i, j) as f32
-                    },
+                    z,
+                    ends,
+                    #[inline(always)]
+                    |i, j, product| norms.gap(i, j, product) as f32,
                 );
             }
             Difficulty::Posterior(posterior) => {
                 posterior.refresh(threads, outputs(threads, feedback, Kernel::Posterior, nodes)?, nodes);
-                each_gathered(
+                each_product(
                     threads,
                     out,
-                    |pair| [posterior.row(ends[pair][1] as usize)],
-                    |pair: usize| {
-                        let [i, j] = ends[pair].map(|node| node as usize);
-                        (1.0 - posterior.agreement(i, j)) as f32
-                    },
+                    posterior.rows(),
+                    ends,
+                    #[inline(always)]
+                    |_, _, product| (1.0 - posterior.agreement(product)) as f32,
                 );
             }
             Difficulty::Evidence(evidence) => {
@@ -145,10 +143,14 @@ impl Difficulty {
         let refuse =
             |found: &'static str, expected: &'static str| Err(Refusal::new("kernel", found, expected).into());
         match self {
-            Difficulty::Inner => embeddings(threads, feedback, Kernel::Inner, nodes),
+            Difficulty::Inner => {
+                let z = embeddings(feedback, Kernel::Inner)?;
+                z.check(threads, "embeddings", nodes, false)?;
+                Ok(z)
+            }
             Difficulty::Cosine(norms) => {
-                let z = embeddings(threads, feedback, Kernel::Cosine, nodes)?;
-                norms.refresh(threads, z, nodes);
+                let z = embeddings(feedback, Kernel::Cosine)?;
+                norms.refresh(threads, z, nodes)?;
                 Ok(z)
             }
             Difficulty::Posterior(posterior) => {
@@ -197,16 +199,8 @@ impl Difficulty {
     }
 }
 
-fn embeddings<'a>(
-    threads: &Threads,
-    feedback: &Feedback<'a>,
-    kernel: Kernel,
-    nodes: usize,
-) -> Result<Rows<'a>, CurriculumError> {
-    let missing = CurriculumError::Missing { field: "embeddings", kernel: kernel.name() };
-    let rows = feedback.embeddings.ok_or(missing)?;
-    rows.check(threads, "embeddings", nodes, false)?;
-    Ok(rows)
+fn embeddings<'a>(feedback: &Feedback<'a>, kernel: Kernel) -> Result<Rows<'a>, CurriculumError> {
+    feedback.embeddings.ok_or(CurriculumError::Missing { field: "embeddings", kernel: kernel.name() })
 }
 
 fn outputs<'a>(

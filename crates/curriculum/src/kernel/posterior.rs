@@ -2,7 +2,7 @@
 
 use edgepace_graph::{Threads, with_simd};
 
-use crate::feedback::Outputs;
+use crate::feedback::{Outputs, Rows};
 use crate::math::{dot, exp, sigmoid};
 
 /// Nodes per piece of work.
@@ -50,21 +50,21 @@ impl Posterior {
     }
 
     #[inline(always)]
-    pub(crate) fn row(&self, node: usize) -> &[f32] {
-        &self.rows[node * self.width..(node + 1) * self.width]
+    pub(crate) fn rows(&self) -> Rows<'_> {
+        Rows::new(&self.rows, self.width)
     }
 
-    /// κ, in [0, 1].
+    /// κ, in [0, 1], of the product of two rows.
     #[inline(always)]
-    pub(crate) fn agreement(&self, i: usize, j: usize) -> f64 {
-        (self.scale * dot(self.row(i), self.row(j))).clamp(0.0, 1.0)
+    pub(crate) fn agreement(&self, product: f64) -> f64 {
+        (self.scale * product).clamp(0.0, 1.0)
     }
 
     /// Adds `factor` · ∂R/∂(logits of i) to `out`, for class logits:
     /// ∂R/∂l_i(c) = −2 (1 − κ) p_i(c) (p_j(c) − κ).
     #[inline(always)]
     pub(crate) fn add_gradient(&self, factor: f64, i: usize, j: usize, out: &mut [f32]) {
-        let (pi, pj) = (self.row(i), self.row(j));
+        let (pi, pj) = (self.rows().row(i), self.rows().row(j));
         let kappa = dot(pi, pj);
         let slope = factor * -2.0 * (1.0 - kappa).max(0.0);
         for (out, (&pi, &pj)) in out.iter_mut().zip(pi.iter().zip(pj)) {

@@ -22,6 +22,7 @@ fn a_budget_of_one_stays_on_the_calling_thread() {
     threads.on_each(is_own);
     threads.rows(&mut a, 1, 64, |_, _| is_own());
     threads.rows_of_two((&mut a, 1), (&mut b, 2), 64, |_, _, _| is_own());
+    threads.columns((&mut a[..], &mut b[..LEN]), 64, |_, _| is_own());
     threads.nodes(&[0, 4, 9], |node| node, &mut a, |_, _| is_own());
     threads.map(LEN, |_| is_own());
     assert!(threads.all(&a, &a, |_, _| {
@@ -54,5 +55,28 @@ fn answers_do_not_depend_on_the_number_of_threads() {
         assert_eq!(calls.into_inner(), count);
         assert_eq!(threads.map(0, scrambled), []);
         assert!(threads.all_pieces(0, |_| false));
+    }
+}
+
+#[test]
+fn columns_are_cut_at_multiples_of_the_block_whatever_the_number_of_threads() {
+    const BLOCK: usize = 64;
+    for (count, len) in [1, 2, 8].into_iter().flat_map(|count| [0, 1, 64, 65, 5000].map(|len| (count, len))) {
+        let threads = Threads::new(count).unwrap();
+        let (mut places, mut calls, mut sizes) = (vec![0; len], vec![0_u8; len], vec![0; len]);
+        let columns = ((&mut places[..], &mut calls[..]), &mut sizes[..]);
+        threads.columns(columns, BLOCK, |first, ((places, calls), sizes)| {
+            assert!(first % BLOCK == 0 && places.len() == calls.len());
+            sizes.fill(places.len());
+            for (at, (place, calls)) in places.iter_mut().zip(calls).enumerate() {
+                (*place, *calls) = (first + at, *calls + 1);
+            }
+        });
+        assert_eq!(places, (0..len).collect::<Vec<_>>());
+        assert!(calls.iter().all(|&calls| calls == 1));
+        let whole = len / BLOCK * BLOCK;
+        assert!(
+            sizes.iter().enumerate().all(|(at, &size)| size == if at < whole { BLOCK } else { len % BLOCK })
+        );
     }
 }
