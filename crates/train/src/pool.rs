@@ -8,7 +8,7 @@
 //! that were fitted to other nodes.
 
 use edgepace_graph::Labels;
-use edgepace_nn::{Logits, Metric};
+use edgepace_nn::{Logits, Metric, Threads};
 use serde::{Deserialize, Serialize};
 
 use crate::material::Material;
@@ -59,25 +59,27 @@ pub(crate) struct Pool {
 
 impl Pool {
     /// Experts by their logits of all nodes, nodes × outputs.
-    pub(crate) fn new(material: &Material, metric: Metric, experts: &[&[f32]]) -> Self {
+    pub(crate) fn new(threads: &Threads, material: &Material, metric: Metric, experts: &[&[f32]]) -> Self {
         let labels = &**material.labels();
         let nodes = material.split().validation();
-        let own: Vec<Vec<f64>> = experts
-            .iter()
-            .map(|logits| Calibration::fit(labels, nodes, logits).log_probabilities(labels, logits))
-            .collect();
+        let own: Vec<Vec<f64>> = threads.map(experts.len(), |expert| {
+            let logits = experts[expert];
+            Calibration::fit(labels, nodes, logits).log_probabilities(labels, logits)
+        });
         let questions = Questions::new(labels, &own, nodes);
-        let weights = questions.weights(|_| true);
+        // Those of each fold are fitted to the others, and those of one fold too many to all.
+        let mut of_folds =
+            threads.map(FOLDS + 1, |fold| questions.weights(|place| fold == FOLDS || place % FOLDS != fold));
+        let weights = of_folds.pop().unwrap_or_default();
         let pooled = |weights: &[f64], at: usize| -> f64 {
             own.iter().zip(weights).map(|(own, weight)| weight * own[at]).sum()
         };
         let mut cross = vec![0.0_f32; experts.first().map_or(0, |logits| logits.len())];
         let width = labels.width();
-        for fold in 0..FOLDS {
-            let weights = questions.weights(|place| place % FOLDS != fold);
+        for (fold, weights) in of_folds.iter().enumerate() {
             for &node in nodes.iter().skip(fold).step_by(FOLDS) {
                 for at in node as usize * width..(node as usize + 1) * width {
-                    cross[at] = pooled(&weights, at) as f32;
+                    cross[at] = pooled(weights, at) as f32;
                 }
             }
         }

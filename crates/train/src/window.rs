@@ -81,7 +81,7 @@ impl Window {
             row.iter_mut().for_each(|sum| *sum /= epochs);
         }
         let score = |metric: Metric| {
-            let score = metric.score(labels, validation, Logits::new(mean, width));
+            let score = metric.score_on(model.threads(), labels, validation, Logits::new(mean, width));
             score.map(|score| comparable(metric, score))
         };
         Ok([score(metric), score(Metric::LogLoss)])

@@ -3,29 +3,51 @@
 //! - Classes: 1 / n · Σ_i (ln Σ_c e^(l_ic) − l_iy) over the nodes that have a class y.
 //! - Many labels: 1 / (n L) · Σ_i Σ_c (ln(1 + e^(l_ic)) − y_ic l_ic).
 
-use edgepace_graph::{Labels, UNLABELLED};
+use std::ops::Range;
+
+use edgepace_graph::{Labels, Threads, UNLABELLED};
 
 use super::{Logits, mean};
 use crate::outputs::peak;
 use crate::real::Real;
 
 pub(super) fn log_loss<T: Real>(labels: &Labels, nodes: &[u32], logits: Logits<'_, T>) -> Option<f64> {
+    mean(losses(labels, nodes, logits).into_iter())
+}
+
+/// The same, on several threads.
+pub(super) fn log_loss_on<T: Real>(
+    threads: &Threads,
+    labels: &Labels,
+    nodes: &[u32],
+    logits: Logits<'_, T>,
+) -> Option<f64> {
+    let of_piece = |piece: Range<usize>| losses(labels, &nodes[piece], logits);
+    mean(threads.map_pieces(nodes.len(), PIECE, of_piece).into_iter().flatten())
+}
+
+/// Nodes that one thread takes at a time.
+const PIECE: usize = 256;
+
+/// The loss of each labelled node, and of many labels of each of them.
+fn losses<T: Real>(labels: &Labels, nodes: &[u32], logits: Logits<'_, T>) -> Vec<f64> {
     let ids = nodes.iter().map(|&node| node as usize);
     match labels {
         Labels::Classes(classes) => {
             let of = classes.of();
             let labelled = ids.filter(|&node| of[node] != UNLABELLED);
-            mean(labelled.map(|node| cross_entropy(logits.of(node), of[node] as usize)))
+            labelled.map(|node| cross_entropy(logits.of(node), of[node] as usize)).collect()
         }
         Labels::Many(many) => {
             let width = many.width();
-            mean(ids.flat_map(|node| {
+            let of_node = |node: usize| {
                 let truth = &many.values()[node * width..][..width];
                 truth
                     .iter()
                     .zip(logits.of(node))
                     .map(|(&y, &logit)| binary_cross_entropy(logit.into(), y == 1))
-            }))
+            };
+            ids.flat_map(of_node).collect()
         }
     }
 }
@@ -52,6 +74,20 @@ mod tests {
     use edgepace_graph::{Classes, ManyLabels};
 
     use super::*;
+
+    #[test]
+    fn several_threads_give_the_same_bits() {
+        let nodes: Vec<u32> = (0..1000).collect();
+        let values: Vec<f32> = (0..3000).map(|at| (at * 37 % 101) as f32 / 9.0).collect();
+        let of = nodes.iter().map(|node| if node % 7 == 0 { UNLABELLED } else { node % 3 }).collect();
+        let many = ManyLabels::new(1000, 3, (0..3000_u32).map(|at| (at * 5 % 2) as u8).collect()).unwrap();
+        for labels in [Labels::from(Classes::new(3, of).unwrap()), many.into()] {
+            let logits = Logits::new(&values, 3);
+            let alone = log_loss(&labels, &nodes, logits).unwrap();
+            let together = log_loss_on(&Threads::new(3).unwrap(), &labels, &nodes, logits).unwrap();
+            assert_eq!(alone.to_bits(), together.to_bits());
+        }
+    }
 
     #[test]
     fn a_model_that_knows_nothing_loses_the_logarithm_of_the_number_of_answers() {

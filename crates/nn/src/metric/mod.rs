@@ -14,7 +14,7 @@ mod temperature;
 use std::fmt;
 use std::str::FromStr;
 
-use edgepace_graph::{Labels, Refusal};
+use edgepace_graph::{Labels, Refusal, Threads};
 
 use crate::error::NnError;
 use crate::real::Real;
@@ -89,6 +89,23 @@ impl Metric {
             Self::BalancedAccuracy => balanced_accuracy::balanced_accuracy(labels, nodes, logits),
             Self::RocAuc => roc_auc::mean_roc_auc(labels, nodes, logits),
             Self::LogLoss => log_loss::log_loss(labels, nodes, logits),
+        }
+    }
+
+    /// [`Metric::score`] to the same bits, on several threads where that is worth it.
+    ///
+    /// # Panics
+    /// As [`Metric::score`] does.
+    pub fn score_on<T: Real>(
+        self,
+        threads: &Threads,
+        labels: &Labels,
+        nodes: &[u32],
+        logits: Logits<'_, T>,
+    ) -> Option<f64> {
+        match self {
+            Self::LogLoss => log_loss::log_loss_on(threads, labels, nodes, logits),
+            _ => self.score(labels, nodes, logits),
         }
     }
 }

@@ -119,7 +119,7 @@ impl Run {
         let Some(largest) = experts.first() else { return Vec::new() };
         let metric = self.spec.metric();
         let logits: Vec<&[f32]> = experts.iter().map(|expert| &expert.snapshot.logits[..]).collect();
-        let pool = Pool::new(&self.material, metric, &logits);
+        let pool = Pool::new(&self.threads, &self.material, metric, &logits);
         let picked = pick.then(|| self.simplest(&experts));
         let weight = |number: usize| match picked {
             None => pool.weights[number],
