@@ -78,7 +78,9 @@ impl Window {
                     *sum += logit;
                 }
             }
-            row.iter_mut().for_each(|sum| *sum /= epochs);
+            for sum in row {
+                *sum /= epochs;
+            }
         }
         let score = |metric: Metric| {
             let score = metric.score_on(model.threads(), labels, validation, Logits::new(mean, width));
