@@ -54,7 +54,8 @@ pub(crate) fn experts(config: &RunConfig) -> Result<Experts, TrainError> {
     // Of the experts it takes longest, and what it says after so long without getting better is seldom worth the wait.
     let patient = |label: &'static str, backbone: Backbone| {
         let Candidate { label, config: endless } = expert(label, "vanilla", backbone);
-        let patience = if endless.patience == 0 { PATIENCE } else { endless.patience };
+        let open = endless.patience == 0 && config.stands_on() == Ground::Strong;
+        let patience = if open { PATIENCE } else { endless.patience };
         Candidate { label, config: RunConfig { patience, ..endless } }
     };
     let believing = |label: &'static str, strength: f64| {
