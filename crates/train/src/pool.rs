@@ -2,10 +2,9 @@
 //!
 //! Each expert's probabilities are calibrated on validation first, by a temperature and by the share of nodes at which it is as
 //! good as guessing: without the latter one that is certain and right for most, but certain and wrong for some, would count for
-//! little. The weights w ≥ 0 minimise the log-loss, summed over the
-//! validation nodes, plus `PULL` · Σ (w_k − 1/K)², which is convex; without validation nodes they are 1/K. Of many yes-or-no
-//! labels each is a choice between two. What the pool scores on validation is cross-fitted: each node is answered with weights
-//! that were fitted to other nodes.
+//! little. The weights w ≥ 0 minimise the log-loss, summed over the validation nodes, plus `PULL` · Σ (w_k − 1/K)², which is
+//! convex; without validation nodes they are 1/K. Of many yes-or-no labels each is a choice between two. What the pool scores on
+//! validation is cross-fitted: each node is answered with weights that were fitted to other nodes.
 
 use edgepace_graph::Labels;
 use edgepace_nn::{Logits, Metric, Threads};
