@@ -67,11 +67,13 @@ fn a_tensor_of_an_expert_that_is_missing_or_of_another_shape_is_named() {
     }
 }
 
+/// What is done to the header of an expert.
+type Change = fn(&mut ExpertHeader);
+
 #[test]
 fn experts_that_no_pool_has_are_refused() {
     let (dataset, finished) = pool();
     let believing = finished.experts.iter().position(|expert| expert.begins_with.is_some()).unwrap();
-    type Change = fn(&mut ExpertHeader);
     let changes: [(Change, &str); 8] = [
         (|expert| expert.weight = -1.0, "the weight -1"),
         (|expert| expert.calibration.sharpness = 0.0, "a positive sharpness"),

@@ -47,7 +47,7 @@ fn alone_in_the_pool(pool: &Finished, dataset: &Dataset, name: &str, new: &Datas
 
 fn log_probabilities(logits: &[f32], temperature: f64) -> Vec<f32> {
     let scaled: Vec<f64> = logits.iter().map(|&logit| f64::from(logit) / temperature).collect();
-    scaled.chunks(3).flat_map(|row| softmax(row).map(|p| p.ln() as f32).collect::<Vec<_>>()).collect()
+    scaled.chunks(3).flat_map(|row| softmax(row).map(|p| libm::log(p) as f32).collect::<Vec<_>>()).collect()
 }
 
 #[track_caller]
