@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -78,9 +79,19 @@ def test_a_pool_is_the_weighted_answer_of_its_experts(graph: edgepace.Graph) -> 
     assert "edges" not in pool.history
     assert len(pool.edges["source"]) == 1800, "those of the expert that orders them"
     assert "auto on gcn" in repr(pool) and "belief 0.5" in pool._repr_html_()
-    other = edgepace.Graph.load("synthetic:homophily=0.3,nodes=150,edges=900,seed=0")
-    with pytest.raises(edgepace.SettingError, match="pick=true"):
-        pool.predict(other)
+
+
+def test_a_pool_predicts_another_graph_and_does_so_again_from_its_files(tmp_path: Path) -> None:
+    name = "synthetic:homophily=0.8,nodes=200,edges=800,classes=3"
+    graph, other = (edgepace.Graph.load(f"{name},seed={seed}") for seed in (0, 1))
+    pool = edgepace.fit(graph, method="auto", epochs=60, progress=False)
+    predicted = pool.predict(other)
+    assert np.mean(predicted == other.y) > 0.75
+    pool.save(tmp_path)
+    back = edgepace.Result.load(tmp_path)
+    assert np.array_equal(back.predict_proba(other), pool.predict_proba(other))
+    with pytest.raises(edgepace.SettingError, match="belief, which keeps its answers"):
+        edgepace.fit(graph, method="belief", epochs=20, progress=False).predict(other)
 
 
 def test_one_expert_that_is_picked_is_a_network(graph: edgepace.Graph) -> None:

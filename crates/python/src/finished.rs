@@ -30,7 +30,7 @@ pub(crate) struct Finished {
 }
 
 struct Inner {
-    /// Of a run that was read from files, the snapshot has the logits alone.
+    /// Of a run that was read from files, the snapshot has the logits alone, and experts are in the model.
     finished: edgepace_train::Finished,
     /// Made, or read, when it is first needed.
     model: OnceLock<SavedModel>,
@@ -152,7 +152,7 @@ impl Inner {
         let edges = if own.edges().is_file() { Some(report_of(&dataset, &own.edges())?) } else { None };
         let snapshot = Snapshot { logits, ..Snapshot::default() };
         let split = dataset.split(&record.result.split).cloned();
-        let finished = edgepace_train::Finished { record, snapshot, edges };
+        let finished = edgepace_train::Finished { record, snapshot, experts: Vec::new(), edges };
         Ok(Self { finished, model: OnceLock::from(model), dataset, split, source: None })
     }
 }

@@ -34,6 +34,7 @@
 // Each module uses those above it alone; `tests/train/house.rs` holds that.
 mod advice;
 mod audit;
+mod calibration;
 mod candidates;
 mod checkpoint;
 mod choose;
@@ -76,6 +77,7 @@ mod warning;
 mod window;
 
 pub use audit::{Audit, Detection, Reasons};
+pub use calibration::Calibration;
 pub use checkpoint::{read_checkpoint, write_checkpoint};
 pub use choose::Trial;
 pub use config::{Keep, RUN_SETTINGS, RunConfig};
@@ -90,8 +92,8 @@ pub use linalg::{Operator, Svd, SvdConfig, truncated_svd};
 pub use loss::node_losses;
 pub use material::{Judge, Material};
 pub use memory::{available_bytes, peak_bytes};
-pub use model_file::{ModelHeader, SavedModel};
-pub use pool::Expert;
+pub use model_file::{Beginning, ExpertHeader, ModelHeader, SavedModel};
+pub use pool::{Expert, PooledExpert};
 pub use predict::probabilities;
 pub use prepare::{Fitted, Preparation};
 pub use record::{DataRecord, Kept, RECORD_SCHEMA, RunRecord, RunResult, SearchCost, SplitSizes};
@@ -101,7 +103,7 @@ pub use scoring::Scores;
 pub use search_kind::Search;
 pub use setting::Setting;
 pub use shelf::Shelf;
-pub use snapshot::{EdgeReport, SavedStructure, Snapshot};
+pub use snapshot::{EdgeReport, SavedBeliefs, SavedStructure, Snapshot};
 pub use spec::{CheckedConfig, NUMERICS, RunSpec};
 pub use state::{Numbers, State};
 pub use table_file::{Cells, Column, TableFormat, write_table, write_table_to};

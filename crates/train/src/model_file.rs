@@ -1,20 +1,20 @@
-//! A trained model as a file: its parameters by name, the structure that it was judged on, and what it was trained on.
+//! A trained model as a file: its parameters by name, the structure that it was judged on, and what it was trained on. Of a pool
+//! the file has the answers for the nodes of the training, and each expert as a model of its own.
+
+mod made;
+mod network;
+#[cfg(test)]
+mod tests;
 
 use std::path::Path;
-use std::sync::Arc;
 
-use edgepace_graph::{Dataset, Features, Graph, Labels, Names, WeightedGraph};
-use edgepace_nn::{Layers, Model, ModelConfig, StructureId, Threads, mean_log_degree};
 use serde::{Deserialize, Serialize};
 
+use crate::calibration::Calibration;
 use crate::config::RunConfig;
 use crate::error::TrainError;
-use crate::prepare::{Fitted, Preparation};
-use crate::run::Finished;
-use crate::snapshot::SavedStructure;
 use crate::state::Numbers;
 use crate::tensor_file::{self, Kind, Tensor};
-use crate::window::mean_logits;
 
 const KIND: Kind = Kind { name: "model", version: 4 };
 
@@ -30,8 +30,12 @@ const FEATURE_MEAN: &str = "feature_mean";
 const FEATURE_DEVIATION: &str = "feature_deviation";
 /// The parameters of the epochs before the last of a window, epochs × parameters, where a window of epochs answers.
 const EARLIER: &str = "parameters_of_earlier_epochs";
-/// The logits of all nodes, where what was trained is no network.
+/// The logits of all nodes, where what was trained is no network, or several.
 const LOGITS: &str = "logits";
+/// How much likelier two classes are linked than two nodes at random, classes × classes, where an expert is belief propagation.
+const COMPATIBILITY: &str = "compatibility";
+/// What the tensors of the expert of some number begin with.
+const EXPERTS: &str = "experts.";
 
 /// What a model was trained on and how.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -72,7 +76,7 @@ pub struct ModelHeader {
     pub class_names: Option<Vec<String>>,
     /// The names of the features, if they have any.
     pub feature_names: Option<Vec<String>>,
-    /// How the columns of a table became the features ([`Dataset::encoding`]).
+    /// How the columns of a table became the features ([`Dataset::encoding`](edgepace_graph::Dataset::encoding)).
     pub encoding: Option<String>,
     /// The mean of ln(degree + 1) over the graph, which PNA measures degrees by.
     pub mean_log_degree: f64,
@@ -80,122 +84,78 @@ pub struct ModelHeader {
     /// 1. Edges that it has not seen weigh so much.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mean_weight: Option<f64>,
+    /// Where experts answer together, those that answer for nodes that they were not trained on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub experts: Vec<ExpertHeader>,
 }
 
-impl Finished {
-    /// Writes what was kept as a model file, whole or not at all. `source` says where the data came from, in words of the
-    /// caller's own, who may want to read it again.
-    ///
-    /// # Errors
-    /// A dataset that it was not trained on, or a file that cannot be written.
-    pub fn write_model(
-        &self,
-        path: &Path,
-        dataset: &Dataset,
-        source: Option<&str>,
-    ) -> Result<(), TrainError> {
-        self.model(dataset, source)?.write(path, source)
+/// An expert of a pool in a model file. What it does not say is as in the [`ModelHeader`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ExpertHeader {
+    /// Its name.
+    pub name: String,
+    /// How much its log-probabilities count; 0 where it is there for another to begin with.
+    pub weight: f64,
+    /// What makes its probabilities say how often it is right.
+    pub calibration: Calibration,
+    /// The settings that it was trained with, complete.
+    pub config: RunConfig,
+    /// As [`ModelHeader::mean_weight`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mean_weight: Option<f64>,
+    /// What belief propagation begins with; none: it is a network.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub begins_with: Option<Beginning>,
+}
+
+/// What belief propagation begins with.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Beginning {
+    /// The place of the edge-free model among the experts, before its own.
+    pub expert: usize,
+    /// What its logits are divided by.
+    pub temperature: f64,
+}
+
+impl ModelHeader {
+    /// That of one of its experts, taken for a model of its own.
+    fn of_expert(&self, expert: &ExpertHeader) -> Self {
+        let ExpertHeader { config, mean_weight, .. } = expert.clone();
+        Self { config, mean_weight, temperature: None, experts: Vec::new(), ..self.clone() }
     }
 
-    /// What was kept, as [`SavedModel::open`] would read it from the file.
-    ///
-    /// # Errors
-    /// A dataset that it was not trained on.
-    pub fn model(&self, dataset: &Dataset, source: Option<&str>) -> Result<SavedModel, TrainError> {
-        let names = |names: &Names| names.iter().map(ToOwned::to_owned).collect::<Vec<String>>();
-        let (record, snapshot) = (&self.record, &self.snapshot);
-        let header = ModelHeader {
-            id: record.result.id.clone(),
-            dataset: record.data.name.clone(),
-            checksum: record.data.checksum.clone(),
-            noise: record.data.noise.clone(),
-            split: record.result.split.clone(),
-            seed: record.result.seed,
-            outputs: dataset.labels().width(),
-            inputs: dataset.features().cols(),
-            evaluated_on: record.result.evaluated_on.clone(),
-            best_epoch: record.result.best_epoch,
-            validation: record.result.validation,
-            test: record.result.test,
-            config: record.config.clone(),
-            temperature: record.result.temperature,
-            source: source.map(ToOwned::to_owned),
-            many_labels: matches!(**dataset.labels(), Labels::Many(_)),
-            class_names: dataset.class_names().map(names),
-            feature_names: dataset.feature_names().map(names),
-            encoding: dataset.encoding().map(ToOwned::to_owned),
-            mean_log_degree: mean_log_degree(&dataset.weighted_graph()?),
-            mean_weight: mean_weight(&snapshot.structure, dataset),
-        };
-        if snapshot.parameters.is_empty() {
-            let logits = Tensor::row(LOGITS, Numbers::F32(snapshot.logits[..].into()));
-            return Ok(SavedModel { header, tensors: vec![logits] });
+    /// Refuses experts that no pool has.
+    fn check_experts(&self) -> Result<(), String> {
+        let positive = |number: f64| number > 0.0 && number.is_finite();
+        for (place, expert) in self.experts.iter().enumerate() {
+            let ExpertHeader { name, weight, calibration, begins_with, .. } = expert;
+            let Calibration { sharpness, guesses } = *calibration;
+            let first = begins_with.unwrap_or(Beginning { expert: 0, temperature: 1.0 });
+            let wrong = if !(*weight == 0.0 || positive(*weight)) {
+                format!("the weight {weight}, expected at least 0")
+            } else if !positive(sharpness) || !(0.0..=1.0).contains(&guesses) {
+                format!(
+                    "the calibration {calibration:?}, expected a positive sharpness and a share of guesses"
+                )
+            } else if begins_with.is_some() && first.expert >= place {
+                format!("number {place} and begins with number {}, expected one before it", first.expert)
+            } else if !positive(first.temperature) {
+                format!("the temperature {}, expected a positive one", first.temperature)
+            } else {
+                continue;
+            };
+            return Err(format!("expert `{name}` has {wrong}"));
         }
-        let threads = Threads::new(1)?;
-        let made =
-            record.config.features_from.make(&threads, &dataset.weighted_graph()?, dataset.features())?;
-        let fitted = record.config.features.fit(&made);
-        let mut model = model(dataset, fitted.apply(&made)?, &record.config, record.result.seed)?;
-        model.set_parameter_values(&snapshot.parameters)?;
-        let mut tensors: Vec<Tensor> = model
-            .parameters()
-            .map(|part| Tensor {
-                name: part.name.to_owned(),
-                shape: vec![part.rows, part.columns],
-                numbers: Numbers::F32(part.values.into()),
-            })
-            .collect();
-        if !snapshot.earlier.is_empty() {
-            let shape = vec![snapshot.earlier.len(), snapshot.parameters.len()];
-            let numbers: Vec<f32> = snapshot.earlier.iter().flat_map(|one| one.iter().copied()).collect();
-            tensors.push(Tensor { name: EARLIER.to_owned(), shape, numbers: Numbers::F32(numbers.into()) });
-        }
-        for (name, numbers) in [(FEATURE_MEAN, fitted.mean()), (FEATURE_DEVIATION, fitted.deviation())] {
-            if !numbers.is_empty() {
-                tensors.push(Tensor::row(name, Numbers::F32(numbers.into())));
-            }
-        }
-        let structure = snapshot.structure.as_edges(dataset.graph().nodes())?;
-        let SavedStructure { graph, weights, second_weights, .. } = &structure;
-        if let Some(graph) = graph {
-            tensors.push(Tensor::row(SOURCES, Numbers::U32(graph.sources().into())));
-            tensors.push(Tensor::row(TARGETS, Numbers::U32(graph.targets().into())));
-        }
-        for (name, weights) in [(EDGE_WEIGHTS, weights), (SECOND_WEIGHTS, second_weights)] {
-            if let Some(weights) = weights {
-                tensors.push(Tensor::row(name, Numbers::F32(Arc::clone(weights))));
-            }
-        }
-        Ok(SavedModel { header, tensors })
+        Ok(())
     }
-}
-
-/// Σ weights / Σ weights that edges have by themselves, where a method weighs the edges of the dataset.
-fn mean_weight(structure: &SavedStructure, dataset: &Dataset) -> Option<f64> {
-    let SavedStructure { graph: None, weights: Some(weights), second_weights: None, .. } = structure else {
-        return None;
-    };
-    let sum = |weights: &[f32]| weights.iter().map(|&weight| f64::from(weight)).sum::<f64>();
-    let own = dataset.weights().map_or(weights.len() as f64, sum);
-    let mean = sum(weights) / own;
-    (mean.is_finite() && mean != 1.0).then_some(mean)
-}
-
-fn model(
-    dataset: &Dataset,
-    features: Arc<Features>,
-    config: &RunConfig,
-    seed: u64,
-) -> Result<Model<f32>, TrainError> {
-    let threads = Threads::new(1)?;
-    let outputs = dataset.labels().width();
-    Ok(Model::new(dataset.weighted_graph()?, features, outputs, config.model(), seed, &threads)?)
 }
 
 /// A model file that was read.
 pub struct SavedModel {
     header: ModelHeader,
     tensors: Vec<Tensor>,
+    /// In the order of the header.
+    experts: Vec<SavedModel>,
 }
 
 impl SavedModel {
@@ -204,17 +164,45 @@ impl SavedModel {
     /// # Errors
     /// A file that cannot be read, is no model of this version, or is damaged.
     pub fn open(path: &Path) -> Result<Self, TrainError> {
-        let (header, tensors) = tensor_file::read(path, &KIND)?;
-        Ok(Self { header, tensors })
+        let (header, tensors): (ModelHeader, Vec<Tensor>) = tensor_file::read(path, &KIND)?;
+        header.check_experts().map_err(|cause| TrainError::File {
+            action: "cannot use",
+            path: path.to_owned(),
+            cause: format!("its header: {cause}"),
+        })?;
+        let mut own = Vec::new();
+        let mut of_experts = vec![Vec::new(); header.experts.len()];
+        for tensor in tensors {
+            let part = part_of_expert(&tensor.name);
+            match part.and_then(|(number, name)| Some((of_experts.get_mut(number)?, name.to_owned()))) {
+                Some((of_expert, name)) => of_expert.push(Tensor { name, ..tensor }),
+                None => own.push(tensor),
+            }
+        }
+        Ok(Self::new(header, own, of_experts))
     }
 
-    /// Writes it as a model file, whole or not at all; `source` as for [`Finished::write_model`].
+    /// A model with the tensors of each expert that its header names.
+    fn new(header: ModelHeader, tensors: Vec<Tensor>, of_experts: Vec<Vec<Tensor>>) -> Self {
+        let experts = header.experts.iter().zip(of_experts);
+        let experts = experts
+            .map(|(expert, tensors)| Self { header: header.of_expert(expert), tensors, experts: Vec::new() })
+            .collect();
+        Self { header, tensors, experts }
+    }
+
+    /// Writes it as a model file, whole or not at all; `source` as for [`Finished::write_model`](crate::Finished::write_model).
     ///
     /// # Errors
     /// A file that cannot be written.
     pub fn write(&self, path: &Path, source: Option<&str>) -> Result<(), TrainError> {
         let header = ModelHeader { source: source.map(ToOwned::to_owned), ..self.header.clone() };
-        tensor_file::write(path, &KIND, &header, self.tensors.clone())
+        let mut tensors = self.tensors.clone();
+        for (number, expert) in self.experts.iter().enumerate() {
+            let named = |tensor: &Tensor| Tensor { name: in_expert(number, &tensor.name), ..tensor.clone() };
+            tensors.extend(expert.tensors.iter().map(named));
+        }
+        tensor_file::write(path, &KIND, &header, tensors)
     }
 
     /// What it was trained on and how.
@@ -222,162 +210,24 @@ impl SavedModel {
         &self.header
     }
 
-    /// The logits of all nodes of the dataset that it was trained on, nodes × outputs.
+    /// The experts that answer for nodes that they were not trained on, each a model of its own.
+    pub(crate) fn experts(&self) -> impl Iterator<Item = (&ExpertHeader, &SavedModel)> {
+        self.header.experts.iter().zip(&self.experts)
+    }
+
+    /// The compatibility of classes, where it is belief propagation.
     ///
     /// # Errors
-    /// Another dataset, or tensors that are missing or of another shape than the model's.
-    pub fn logits(&self, dataset: &Dataset) -> Result<Vec<f32>, TrainError> {
-        let (nodes, outputs) = (dataset.graph().nodes(), self.header.outputs);
-        if let Some(logits) = self.floats(LOGITS, &[nodes * outputs])? {
-            return Ok(logits.to_vec());
-        }
-        self.answer(&mut self.network(dataset, &Threads::new(1)?)?)
+    /// It is not there, or of another shape.
+    pub(crate) fn compatibility(&self) -> Result<&[f32], TrainError> {
+        let shape = [self.header.outputs; 2];
+        let found = self.floats(COMPATIBILITY, &shape)?;
+        found.ok_or_else(|| wrong(COMPATIBILITY, format!("is not there, expected one of shape {shape:?}")))
     }
 
-    /// The embeddings z of all nodes of the dataset that it was trained on, row after row, and how long a row is; those of its
-    /// last epoch where a window of epochs answers. None where what was trained is no network, or several.
-    ///
-    /// # Errors
-    /// As [`SavedModel::logits`].
-    pub fn embeddings(
-        &self,
-        dataset: &Dataset,
-        threads: &Threads,
-    ) -> Result<Option<(Vec<f32>, usize)>, TrainError> {
-        if self.is_fixed() {
-            return Ok(None);
-        }
-        let mut model = self.network(dataset, threads)?;
-        let units = model.config().hidden;
-        Ok(Some((model.embeddings(None).to_vec(), units)))
-    }
-
-    /// Logits and embeddings of all nodes of a dataset whose edges weigh `weights`, by edge id, times what they weigh by
-    /// themselves; edges of weight 0 are not there. As where it is the warm start of a method, the last of its epochs answers
-    /// alone. None where what was trained is no network, or several.
-    ///
-    /// # Errors
-    /// Another dataset, or not one weight per edge.
-    pub fn evaluate_on(
-        &self,
-        dataset: &Dataset,
-        weights: &[f32],
-        threads: &Threads,
-    ) -> Result<Option<[Vec<f32>; 2]>, TrainError> {
-        if self.is_fixed() {
-            return Ok(None);
-        }
-        let graph = dataset.graph();
-        if weights.len() != graph.edges() {
-            let expected = format!("{}, one per edge", graph.edges());
-            return Err(TrainError::refused("weights", format!("{} numbers", weights.len()), expected));
-        }
-        let own = dataset.weights();
-        let mut model = self.model_on(dataset.weighted_graph()?, dataset.features(), threads)?;
-        let there = graph.select_on(threads, |edge| weights[edge] > 0.0);
-        let weight = |edge: usize| weights[edge] * own.map_or(1.0, |own| own[edge]);
-        let values: Vec<f32> = there.edge_of.iter().map(|&edge| weight(edge as usize)).collect();
-        model.set_weighted_graph(Arc::new(there.graph), &values)?;
-        let logits = model.evaluate().all_logits().into_owned();
-        Ok(Some([logits, model.embeddings(None).to_vec()]))
-    }
-
-    /// The network as it was when it was judged.
-    fn network(&self, dataset: &Dataset, threads: &Threads) -> Result<Model<f32>, TrainError> {
-        let nodes = dataset.graph().nodes();
-        let mut model = self.model_on(dataset.weighted_graph()?, dataset.features(), threads)?;
-        match (self.ids(SOURCES)?, self.ids(TARGETS)?) {
-            (None, None) => {}
-            (Some(sources), Some(targets)) => {
-                model.set_graph(Arc::new(Graph::from_edges(nodes, sources, targets)?))?;
-            }
-            _ => return Err(wrong(SOURCES, format!("is there without `{TARGETS}`, or the other way round"))),
-        }
-        let edges = model.graph().edges();
-        let graph = Arc::clone(model.graph());
-        if let Some(weights) = self.floats(EDGE_WEIGHTS, &[edges])? {
-            model.set_weighted_graph(Arc::clone(&graph), weights)?;
-        }
-        if let Some(weights) = self.floats(SECOND_WEIGHTS, &[edges])? {
-            let second = model.add_structure(Arc::clone(&graph))?;
-            model.on(second).set_weighted_graph(graph, weights)?;
-            model.on(Layers([StructureId::FIRST, second]));
-        }
-        Ok(model)
-    }
-
-    /// What it says of all nodes, by the network that [`SavedModel::model_on`] made: with the parameters that this has and
-    /// those of earlier epochs, if there are any.
-    pub(crate) fn answer(&self, model: &mut Model<f32>) -> Result<Vec<f32>, TrainError> {
-        let latest = model.parameter_values().to_vec();
-        let earlier: Vec<Arc<[f32]>> = match self.tensor(EARLIER).map(|tensor| tensor.shape.first()) {
-            Some(Some(&epochs)) => self
-                .floats(EARLIER, &[epochs, latest.len()])?
-                .map_or_else(Vec::new, |all| all.chunks_exact(latest.len()).map(Into::into).collect()),
-            _ => Vec::new(),
-        };
-        mean_logits(model, &earlier, &latest)
-    }
-
-    /// The features of a graph as the model takes them: come by as those of training were (`features_from`), and with what was done to
-    /// those. Whether they mean the same on another graph than that of training, [`FeaturesFrom::fits_new_nodes`](crate::FeaturesFrom::fits_new_nodes) says.
-    ///
-    /// # Errors
-    /// Features of another number of columns than in training.
-    pub fn features(
-        &self,
-        graph: &WeightedGraph,
-        given: &Arc<Features>,
-        threads: &Threads,
-    ) -> Result<Arc<Features>, TrainError> {
-        let made = self.header.config.features_from.make(threads, graph, given)?;
-        self.preparation(made.cols())?.apply(&made)
-    }
-
-    /// What was done to the features that it was trained on, of so many columns; to be done to any that it meets.
-    ///
-    /// # Errors
-    /// Statistics that are missing or of another number of columns.
-    pub fn preparation(&self, columns: usize) -> Result<Fitted, TrainError> {
-        let step = self.header.config.features;
-        let of = |name| {
-            if step != Preparation::Standardise {
-                return Ok(Vec::new());
-            }
-            let numbers = self.floats(name, &[columns])?;
-            numbers
-                .map(<[f32]>::to_vec)
-                .ok_or_else(|| wrong(name, format!("is not there, expected {columns} numbers")))
-        };
-        Fitted::restored(step, columns, of(FEATURE_MEAN)?, of(FEATURE_DEVIATION)?)
-    }
-
-    /// Whether it keeps the answers for the nodes of its training and no network that could give others.
+    /// Whether it keeps the answers for the nodes of its training, and is not one network.
     pub(crate) fn is_fixed(&self) -> bool {
         self.tensor(LOGITS).is_some()
-    }
-
-    /// The network with its parameters on some graph, every edge with the weight that it has by itself, and on features that are
-    /// prepared as in training.
-    pub(crate) fn model_on(
-        &self,
-        graph: WeightedGraph,
-        features: &Arc<Features>,
-        threads: &Threads,
-    ) -> Result<Model<f32>, TrainError> {
-        let ModelHeader { config, outputs, seed, mean_log_degree, .. } = &self.header;
-        let features = self.features(&graph, features, threads)?;
-        let shape = ModelConfig { mean_log_degree: Some(*mean_log_degree), ..config.model() };
-        let mut model = Model::new(graph, features, *outputs, shape, *seed, threads)?;
-        let shapes: Vec<(String, [usize; 2])> =
-            model.parameters().map(|part| (part.name.to_owned(), [part.rows, part.columns])).collect();
-        for (name, shape) in shapes {
-            let values = self.floats(&name, &shape)?;
-            let values = values
-                .ok_or_else(|| wrong(&name, format!("is not there, expected one of shape {shape:?}")))?;
-            model.set_parameter(&name, values)?;
-        }
-        Ok(model)
     }
 
     fn tensor(&self, name: &str) -> Option<&Tensor> {
@@ -405,6 +255,17 @@ impl SavedModel {
             }
         }
     }
+}
+
+/// The name that a tensor of an expert has in the file.
+pub(crate) fn in_expert(number: usize, name: &str) -> String {
+    format!("{EXPERTS}{number}.{name}")
+}
+
+/// The number of the expert that a tensor of the file belongs to, and what it is called there.
+fn part_of_expert(name: &str) -> Option<(usize, &str)> {
+    let (number, name) = name.strip_prefix(EXPERTS)?.split_once('.')?;
+    Some((number.parse().ok()?, name))
 }
 
 fn wrong(name: &str, reason: String) -> TrainError {

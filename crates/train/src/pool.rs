@@ -1,6 +1,6 @@
 //! Several experts as one answer (Hinton, 2002; Genest and Zidek, 1986): log p(c) = Σ_k w_k log p_k(c) − log Z.
 //!
-//! Each expert's probabilities are calibrated on validation first, by a temperature and by the share of nodes at which it is as
+//! Each expert's probabilities are calibrated on validation first ([`crate::calibration`]), by a temperature and by the share of nodes at which it is as
 //! good as guessing: without the latter one that is certain and right for most, but certain and wrong for some, would count for
 //! little. The weights w ≥ 0 minimise the log-loss, summed over the validation nodes, plus `PULL` · Σ (w_k − 1/K)², which is
 //! convex; without validation nodes they are 1/K. Of many yes-or-no labels each is a choice between two. What the pool scores on
@@ -10,8 +10,11 @@ use edgepace_graph::Labels;
 use edgepace_nn::{Logits, Metric, Threads};
 use serde::{Deserialize, Serialize};
 
+use crate::calibration::{Answers, Calibration, log_sum};
+use crate::config::RunConfig;
 use crate::material::Material;
 use crate::scoring::comparable;
+use crate::snapshot::Snapshot;
 
 /// Counts the ways in which experts were pooled by versions of this program.
 pub(crate) const POOLING: u32 = 3;
@@ -20,15 +23,6 @@ pub(crate) const POOLING: u32 = 3;
 const PULL: f64 = 7.0;
 /// Parts of the validation nodes that are answered with weights of the others.
 const FOLDS: usize = 5;
-/// No log-probability is below it: an expert that is certain can be outvoted.
-const LEAST: f64 = -30.0;
-/// Temperatures that are tried are powers of √2, so many on either side of 1. They need not be finer: weights do the same.
-const TEMPERATURES: i32 = 6;
-/// Shares of guesses that are tried.
-const GUESSES: [f64; 9] = [0.0, 0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4];
-/// How much lower the log-loss, summed over the validation nodes, must become for a temperature to be 2 or ½; 0.4 times that
-/// for each tenth of guesses.
-const CAUTION: f64 = 2.0;
 /// Newton steps at most; a handful are enough.
 const STEPS: usize = 100;
 /// A step that lowers the loss by less is the last.
@@ -47,9 +41,27 @@ pub struct Expert {
     pub test: Option<f64>,
 }
 
+/// An expert of a pool as it answers for nodes that it was not trained on.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PooledExpert {
+    /// Its name.
+    pub name: String,
+    /// How much its log-probabilities count; 0 where it is there for another to begin with.
+    pub weight: f64,
+    /// What makes its probabilities say how often it is right.
+    pub calibration: Calibration,
+    /// The settings that it was trained with, complete.
+    pub config: RunConfig,
+    /// It at its best; without logits, since the pool answers for the nodes of the training.
+    pub snapshot: Snapshot,
+    /// The place among the experts of the one whose answers it begins with, where it is no network.
+    pub begins_with: Option<usize>,
+}
+
 /// Experts as one.
 pub(crate) struct Pool {
     pub(crate) weights: Vec<f64>,
+    pub(crate) calibrations: Vec<Calibration>,
     /// The pooled logits of all nodes.
     pub(crate) logits: Vec<f32>,
     /// What it scores on validation, cross-fitted, as choices compare it.
@@ -61,10 +73,12 @@ impl Pool {
     pub(crate) fn new(threads: &Threads, material: &Material, metric: Metric, experts: &[&[f32]]) -> Self {
         let labels = &**material.labels();
         let nodes = material.split().validation();
-        let own: Vec<Vec<f64>> = threads.map(experts.len(), |expert| {
+        let calibrated: Vec<(Calibration, Vec<f64>)> = threads.map(experts.len(), |expert| {
             let logits = experts[expert];
-            Calibration::fit(labels, nodes, logits).log_probabilities(labels, logits)
+            let calibration = Calibration::fit(labels, nodes, logits);
+            (calibration, calibration.log_probabilities(Answers::of(labels), logits))
         });
+        let (calibrations, own): (Vec<Calibration>, Vec<Vec<f64>>) = calibrated.into_iter().unzip();
         let questions = Questions::new(labels, &own, nodes);
         // Those of each fold are fitted to the others, and those of one fold too many to all.
         let mut of_folds =
@@ -84,109 +98,9 @@ impl Pool {
         }
         let score = metric.score(labels, nodes, Logits::new(&cross, width));
         let all = (0..cross.len()).map(|at| pooled(&weights, at) as f32).collect();
-        Self { weights, logits: all, validation: score.map(|score| comparable(metric, score)) }
+        let validation = score.map(|score| comparable(metric, score));
+        Self { weights, calibrations, logits: all, validation }
     }
-}
-
-/// What makes an expert's probabilities p say how often it is right: (1 − guesses) · p^sharpness / Z + guesses / answers.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Calibration {
-    /// One over its temperature.
-    sharpness: f64,
-    /// The share of nodes at which it is as good as guessing.
-    guesses: f64,
-}
-
-impl Calibration {
-    /// The one of least log-loss on these nodes, as far as they can tell ([`CAUTION`]); without any, none that changes anything.
-    fn fit(labels: &Labels, nodes: &[u32], logits: &[f32]) -> Self {
-        let mut best = Self { sharpness: 1.0, guesses: 0.0 };
-        let mut least = f64::INFINITY;
-        for step in -TEMPERATURES..=TEMPERATURES {
-            let octaves = f64::from(step) / 2.0;
-            let sharpness = libm::pow(2.0, octaves);
-            let (right, answers) = probabilities_of_truth(labels, nodes, logits, sharpness);
-            if right.is_empty() {
-                break;
-            }
-            for guesses in GUESSES {
-                let one = Self { sharpness, guesses };
-                let loss: f64 = right.iter().map(|&right| -one.with_guesses(right, answers)).sum();
-                let loss = loss + CAUTION * (octaves * octaves + 4.0 * guesses);
-                if loss < least {
-                    (best, least) = (one, loss);
-                }
-            }
-        }
-        best
-    }
-
-    /// The logarithm of a probability that is a guess at times.
-    fn with_guesses(self, probability: f64, answers: usize) -> f64 {
-        libm::log((1.0 - self.guesses) * probability + self.guesses / answers as f64).max(LEAST)
-    }
-
-    /// Log-probabilities of classes; of many labels their logits, whose pool is again that of log-probabilities.
-    fn log_probabilities(self, labels: &Labels, logits: &[f32]) -> Vec<f64> {
-        let mut scaled: Vec<f64> = logits.iter().map(|&logit| f64::from(logit) * self.sharpness).collect();
-        match labels {
-            Labels::Classes(_) => {
-                let answers = labels.width().max(1);
-                for row in scaled.chunks_exact_mut(answers) {
-                    let total = log_sum(row);
-                    for logit in row {
-                        *logit = self.with_guesses(libm::exp(*logit - total), answers);
-                    }
-                }
-            }
-            Labels::Many(_) => {
-                for logit in &mut scaled {
-                    let [yes, no] = [*logit, -*logit].map(|logit| self.with_guesses(sigmoid(logit), 2));
-                    *logit = yes - no;
-                }
-            }
-        }
-        scaled
-    }
-}
-
-/// The probability of each right answer on these nodes, and how many answers there are to choose from.
-fn probabilities_of_truth(
-    labels: &Labels,
-    nodes: &[u32],
-    logits: &[f32],
-    sharpness: f64,
-) -> (Vec<f64>, usize) {
-    let width = labels.width();
-    let ids = nodes.iter().map(|&node| node as usize);
-    match labels {
-        Labels::Classes(classes) => {
-            let mut row = vec![0.0; width];
-            let of_node = |node: usize| {
-                for (scaled, &logit) in row.iter_mut().zip(&logits[node * width..][..width]) {
-                    *scaled = f64::from(logit) * sharpness;
-                }
-                libm::exp(row[classes.of()[node] as usize] - log_sum(&row))
-            };
-            (ids.map(of_node).collect(), width)
-        }
-        Labels::Many(many) => {
-            let of_answer = |at: usize| {
-                let logit = f64::from(logits[at]) * sharpness;
-                sigmoid(if many.values()[at] == 1 { logit } else { -logit })
-            };
-            (ids.flat_map(|node| node * width..(node + 1) * width).map(of_answer).collect(), 2)
-        }
-    }
-}
-
-fn sigmoid(logit: f64) -> f64 {
-    1.0 / (1.0 + libm::exp(-logit))
-}
-
-fn log_sum(row: &[f64]) -> f64 {
-    let peak = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    peak + libm::log(row.iter().map(|&value| libm::exp(value - peak)).sum())
 }
 
 /// What validation asks the experts: for each question the place of its node among the validation nodes, the log-probabilities
@@ -364,45 +278,6 @@ mod tests {
 
     const AS_IT_IS: Calibration = Calibration { sharpness: 1.0, guesses: 0.0 };
 
-    #[test]
-    fn an_expert_that_is_certain_and_wrong_for_some_is_said_to_guess() {
-        // Certain of a hundred nodes of two classes, and wrong at ten of them.
-        let of: Vec<u32> = (0..100).map(|node| node % 2).collect();
-        let labels = Labels::Classes(Classes::new(2, of.clone()).unwrap());
-        let mut logits: Vec<f32> =
-            of.iter().flat_map(|&c| if c == 0 { [9.0, 0.0] } else { [0.0, 9.0] }).collect();
-        for node in (0..100).step_by(10) {
-            logits.swap(2 * node, 2 * node + 1);
-        }
-        let nodes: Vec<u32> = (0..100).collect();
-        let fitted = Calibration::fit(&labels, &nodes, &logits);
-        assert_eq!(fitted.guesses, 0.2, "{fitted:?}");
-        let said = fitted.log_probabilities(&labels, &logits);
-        for row in said.chunks_exact(2) {
-            assert!((libm::exp(row[0]) + libm::exp(row[1]) - 1.0).abs() < 1e-9, "{row:?}");
-        }
-        // Nobody says anything about an expert without nodes to judge it by.
-        assert_eq!(Calibration::fit(&labels, &[], &logits), AS_IT_IS);
-    }
-
-    #[test]
-    fn a_label_of_many_is_calibrated_as_a_choice_between_two() {
-        let truth = [1_u8, 0, 1, 1, 0, 1].repeat(20);
-        let many = Labels::Many(ManyLabels::new(120, 1, truth.clone()).unwrap());
-        let classes =
-            Labels::Classes(Classes::new(2, truth.iter().map(|&y| u32::from(y)).collect()).unwrap());
-        let logits = [4.0_f32, -6.0, 3.0, -5.0, -2.0, 7.0].repeat(20);
-        let rows: Vec<f32> = logits.iter().flat_map(|&logit| [0.0, logit]).collect();
-        let nodes: Vec<u32> = (0..120).collect();
-        let calibration = Calibration::fit(&many, &nodes, &logits);
-        assert_eq!(calibration, Calibration::fit(&classes, &nodes, &rows));
-        assert!(calibration.guesses > 0.0, "{calibration:?}");
-        let pairs = calibration.log_probabilities(&classes, &rows);
-        for (logit, pair) in calibration.log_probabilities(&many, &logits).iter().zip(pairs.chunks_exact(2)) {
-            assert!((logit - (pair[1] - pair[0])).abs() < 1e-9);
-        }
-    }
-
     /// Questions of three classes and experts that know more or less.
     fn questions(nodes: usize) -> Questions {
         let of: Vec<u32> = (0..nodes as u32).map(|node| node * 7 % 3).collect();
@@ -415,7 +290,7 @@ mod tests {
                     logits.push((knows + noise) as f32);
                 }
             }
-            AS_IT_IS.log_probabilities(&Labels::Classes(Classes::new(3, of.clone()).unwrap()), &logits)
+            AS_IT_IS.log_probabilities(Answers::OneOf(3), &logits)
         };
         let labels = Labels::Classes(Classes::new(3, of.clone()).unwrap());
         let nodes: Vec<u32> = (0..nodes as u32).collect();
@@ -466,7 +341,7 @@ mod tests {
         let labels = Labels::Classes(Classes::new(2, of.clone()).unwrap());
         let right: Vec<f32> = of.iter().flat_map(|&c| if c == 0 { [2.0, 0.0] } else { [0.0, 2.0] }).collect();
         let wrong: Vec<f32> = right.iter().map(|logit| 2.0 - logit).collect();
-        let own = [right, wrong].map(|logits| AS_IT_IS.log_probabilities(&labels, &logits));
+        let own = [right, wrong].map(|logits| AS_IT_IS.log_probabilities(Answers::of(&labels), &logits));
         let nodes: Vec<u32> = (0..100).collect();
         let weights = Questions::new(&labels, &own, &nodes).weights(|_| true);
         assert!(weights[0] > 0.5 && weights[1] == 0.0, "{weights:?}");
@@ -498,10 +373,10 @@ mod tests {
         let classes =
             Labels::Classes(Classes::new(2, truth.iter().map(|&y| u32::from(y)).collect()).unwrap());
         let logits = [[1.5_f32, -0.3, 0.2, 2.0, 0.4], [0.1, -1.0, -0.2, 0.3, -0.5]];
-        let as_many = logits.map(|logits| AS_IT_IS.log_probabilities(&many, &logits));
+        let as_many = logits.map(|logits| AS_IT_IS.log_probabilities(Answers::of(&many), &logits));
         let as_classes = logits.map(|logits| {
             let rows: Vec<f32> = logits.iter().flat_map(|&logit| [0.0, logit]).collect();
-            AS_IT_IS.log_probabilities(&classes, &rows)
+            AS_IT_IS.log_probabilities(Answers::of(&classes), &rows)
         });
         let nodes = [0, 1, 2, 3, 4];
         let [a, b] = [

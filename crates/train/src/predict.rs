@@ -5,14 +5,21 @@
 //! training did on average (times what it weighs by itself): what a method has learned of single edges, it has learned of
 //! those that it saw, but its network expects neighbours to count for less than a node does for itself. That was as good as
 //! a score of each new edge from the evidence, and better than weight 1 (`bench/inductive_choice.py`).
+//!
+//! The experts of a pool answer one by one and are pooled with the calibrations and weights of the training. Belief propagation among
+//! them begins with what the edge-free expert says of the new nodes; none of their labels is known to it, whatever the data says.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use edgepace_graph::Dataset;
+use edgepace_graph::{Dataset, WeightedGraph};
 use edgepace_nn::{Threads, sigmoid, softmax};
 
+use crate::calibration::Answers;
 use crate::error::TrainError;
-use crate::model_file::SavedModel;
+use crate::methods::belief::log_probabilities_of_new;
+use crate::model_file::{Beginning, ExpertHeader, SavedModel, in_expert};
+use crate::snapshot::SavedBeliefs;
 
 /// Names of features that a message lists at most.
 const LISTED: usize = 5;
@@ -24,16 +31,6 @@ impl SavedModel {
     /// Names what is missing and what is unknown.
     pub fn check_new(&self, dataset: &Dataset) -> Result<(), TrainError> {
         let header = self.header();
-        if self.is_fixed() {
-            let found = format!("{}, which keeps its answers and no network", header.config.method);
-            let expected = match &header.config.method[..] {
-                "auto" => {
-                    "a network, to predict for new nodes: train with `pick=true`, which keeps one expert"
-                }
-                _ => "a network, to predict for new nodes",
-            };
-            return Err(TrainError::refused("model", found, expected));
-        }
         let from = header.config.features_from;
         if !from.fits_new_nodes() {
             let found = format!("a model on features_from={}, which only its own graph has", from.name());
@@ -42,6 +39,16 @@ impl SavedModel {
                 found,
                 "one on given features, degree or none, for new data",
             ));
+        }
+        if self.is_fixed() && header.experts.is_empty() {
+            let found = format!("{}, which keeps its answers and no network", header.config.method);
+            let expected = match &header.config.method[..] {
+                "auto" => {
+                    "its experts, to predict for new nodes: the file is of an earlier version, train again"
+                }
+                _ => "a network, to predict for new nodes",
+            };
+            return Err(TrainError::refused("model", found, expected));
         }
         let (found, expected) = (dataset.features().cols(), header.inputs);
         let names: Option<Vec<&str>> = dataset.feature_names().map(|names| names.iter().collect());
@@ -55,13 +62,26 @@ impl SavedModel {
         Ok(())
     }
 
-    /// The logits of all nodes of data that it was not trained on, nodes × outputs.
+    /// The logits of all nodes of data that it was not trained on, nodes × outputs. Of a pool each expert answers as it would alone.
     ///
     /// # Errors
     /// As [`SavedModel::check_new`]; tensors that are missing or of another shape than the model's.
     pub fn logits_of_new(&self, dataset: &Dataset, threads: &Threads) -> Result<Vec<f32>, TrainError> {
         self.check_new(dataset)?;
-        let weighted = dataset.weighted_graph()?;
+        let graph = dataset.weighted_graph()?;
+        if self.header().experts.is_empty() {
+            self.network_on_new(dataset, &graph, threads)
+        } else {
+            self.pool_on_new(dataset, &graph, threads)
+        }
+    }
+
+    fn network_on_new(
+        &self,
+        dataset: &Dataset,
+        weighted: &WeightedGraph,
+        threads: &Threads,
+    ) -> Result<Vec<f32>, TrainError> {
         let mut model = self.model_on(weighted.clone(), dataset.features(), threads)?;
         if let Some(mean) = self.header().mean_weight {
             let graph = Arc::clone(weighted.graph());
@@ -70,6 +90,52 @@ impl SavedModel {
             model.set_weighted_graph(graph, &weights)?;
         }
         self.answer(&mut model)
+    }
+
+    /// What the experts say together, each calibrated and weighed as validation asked for.
+    fn pool_on_new(
+        &self,
+        dataset: &Dataset,
+        graph: &WeightedGraph,
+        threads: &Threads,
+    ) -> Result<Vec<f32>, TrainError> {
+        let header = self.header();
+        let answers = if header.many_labels { Answers::YesOrNo } else { Answers::OneOf(header.outputs) };
+        let mut pooled: Vec<f64> = Vec::new();
+        // The logits of experts that others begin with.
+        let mut first: BTreeMap<usize, Vec<f32>> = BTreeMap::new();
+        for (number, (expert, model)) in self.experts().enumerate() {
+            let logits = match &expert.begins_with {
+                None => model.network_on_new(dataset, graph, threads),
+                Some(Beginning { expert: place, temperature }) => {
+                    let unaries = first.get(place).map_or(&[][..], |logits| logits);
+                    model.compatibility().and_then(|compatibility| {
+                        let (temperature, compatibility) = (*temperature, compatibility.to_vec());
+                        let saved = SavedBeliefs { temperature, compatibility };
+                        log_probabilities_of_new(&expert.config, &saved, (graph, unaries), threads)
+                    })
+                }
+            };
+            let logits = logits.map_err(|error| of_expert(number, error))?;
+            pooled.resize(logits.len(), 0.0);
+            if expert.weight > 0.0 {
+                let own = expert.calibration.log_probabilities(answers, &logits);
+                pooled.iter_mut().zip(&own).for_each(|(pooled, own)| *pooled += expert.weight * own);
+            }
+            let begins = |other: &ExpertHeader| other.begins_with.is_some_and(|first| first.expert == number);
+            if header.experts.iter().any(begins) {
+                first.insert(number, logits);
+            }
+        }
+        Ok(pooled.into_iter().map(|pooled| pooled as f32).collect())
+    }
+}
+
+/// The same error with the tensor's name in the file.
+fn of_expert(number: usize, error: TrainError) -> TrainError {
+    match error {
+        TrainError::State { part, reason } => TrainError::State { part: in_expert(number, &part), reason },
+        other => other,
     }
 }
 

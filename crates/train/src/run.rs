@@ -1,6 +1,7 @@
 //! One run: it advances epoch by epoch, can be saved, resumed and finished.
 
 mod finish;
+mod pooling;
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -15,6 +16,7 @@ use crate::event::{Event, Listener, Phase};
 use crate::fit::{Terms, Training};
 use crate::learner::{Recipe, Start};
 use crate::material::Material;
+use crate::pool::PooledExpert;
 use crate::record::RunRecord;
 use crate::scoring::comparable;
 use crate::shelf::Shelf;
@@ -64,6 +66,9 @@ pub struct Finished {
     pub record: RunRecord,
     /// What was kept, at its epoch of best validation.
     pub snapshot: Snapshot,
+    /// Where a pool was kept, the experts that answer for other nodes than those of the training. Empty otherwise, and where the
+    /// features are of the training graph alone.
+    pub experts: Vec<PooledExpert>,
     /// What is known of each edge, where the method tells.
     pub edges: Option<EdgeReport>,
 }

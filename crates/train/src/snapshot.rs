@@ -25,6 +25,17 @@ pub struct Snapshot {
     pub structure: SavedStructure,
     /// The logits of all nodes, nodes × outputs.
     pub logits: Vec<f32>,
+    /// What belief propagation has learned, where it is that.
+    pub beliefs: Option<SavedBeliefs>,
+}
+
+/// What belief propagation needs, beside the edge-free model that it begins with, to answer for other nodes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SavedBeliefs {
+    /// What the logits of the edge-free model are divided by.
+    pub temperature: f64,
+    /// How much likelier two classes are linked than two nodes at random, classes × classes.
+    pub compatibility: Vec<f32>,
 }
 
 /// A structure as it was when a model was evaluated on it: what a saved model needs to answer the same again.
@@ -74,6 +85,10 @@ impl Snapshot {
             state.put_floats(&format!("parameters.{number}"), parameters);
         }
         state.put_floats("logits", &self.logits);
+        if let Some(SavedBeliefs { temperature, compatibility }) = &self.beliefs {
+            state.put_value("temperature", temperature)?;
+            state.put_floats("compatibility", compatibility);
+        }
         let SavedStructure { graph, weights, second_weights, matrix } = &self.structure;
         if let Some(graph) = graph {
             state.put_ids("sources", graph.sources());
@@ -102,6 +117,10 @@ impl Snapshot {
         } else {
             None
         };
+        // Checkpoints of earlier versions have none.
+        let beliefs = optional("compatibility")?.map(|compatibility| -> Result<_, TrainError> {
+            Ok(SavedBeliefs { temperature: state.value("temperature")?, compatibility })
+        });
         Ok(Self {
             epoch: state.value("epoch")?,
             validation: state.value("validation")?,
@@ -117,6 +136,7 @@ impl Snapshot {
                 second_weights: optional("second_weights")?.map(Into::into),
                 matrix: optional("matrix")?,
             },
+            beliefs: beliefs.transpose()?,
         })
     }
 }

@@ -11,7 +11,7 @@ use anyhow::{Result, bail};
 use clap::{ArgGroup, Args as ClapArgs};
 use edgepace_data::native::check_unchanged;
 use edgepace_graph::Labels;
-use edgepace_train::{SavedModel, TableFormat, write_table, write_table_to};
+use edgepace_train::{ModelHeader, SavedModel, TableFormat, write_table, write_table_to};
 use serde::Serialize;
 
 use self::ground::Ground;
@@ -150,16 +150,27 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// What edges weigh to a model that has not seen them; to a pool, with the experts to which they weigh something else.
+fn weight_of_edges(header: &ModelHeader) -> String {
+    let of_experts: Vec<String> = header
+        .experts
+        .iter()
+        .filter_map(|expert| Some(format!("{mean:.2} for {}", expert.name, mean = expert.mean_weight?)))
+        .collect();
+    match header.mean_weight {
+        Some(mean) => format!("{mean:.2}"),
+        None if of_experts.is_empty() => "1".to_owned(),
+        None => format!("1 ({})", of_experts.join(", ")),
+    }
+}
+
 /// What a person should know about the predictions.
 fn notes(args: &Args, models: &[SavedModel], ground: &Ground) -> Vec<String> {
     let mut notes = Vec::new();
     let trained_on = &models[0].header().dataset;
     if ground.is_new() {
         let edges = ground.dataset.graph().edges();
-        let mut weights: Vec<String> = models
-            .iter()
-            .map(|model| model.header().mean_weight.map_or("1".to_owned(), |mean| format!("{mean:.2}")))
-            .collect();
+        let mut weights: Vec<String> = models.iter().map(|model| weight_of_edges(model.header())).collect();
         weights.dedup();
         let why = if weights == ["1"] { "" } else { ", as those of the training on average" };
         notes.push(format!(

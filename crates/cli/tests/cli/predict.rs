@@ -15,7 +15,13 @@ fn a_saved_model_predicts_what_its_run_did_noise_and_edge_weights_included() {
     let graph = format!("{GRAPH},seed=0");
     let own = ["gnn-svd", "pro-gnn", "pro-gnn-sparse", "neural-sparse", "ptdnet", "prune-features"];
     let own = own.map(|name| format!("--method {name}"));
-    let plain = ["--method rcl", "--method vanilla --backbone sage", "--method mlp", "--backbone pna"];
+    let plain = [
+        "--method rcl",
+        "--method vanilla --backbone sage",
+        "--method mlp",
+        "--backbone pna",
+        "--method auto",
+    ];
     for method in plain.into_iter().chain(own.iter().map(String::as_str)) {
         let folder = tempdir().expect("a folder");
         let arguments = format!(
@@ -232,6 +238,25 @@ fn another_graph_is_new_data_and_the_training_graph_by_name_is_not() {
     assert_eq!(other["new_data"], true);
     assert_ne!(other["predictions"], own["predictions"]);
     assert_ne!(other["checksum"], own["checksum"]);
+}
+
+#[test]
+fn a_pool_predicts_for_another_graph_and_says_what_edges_weigh_to_whom() {
+    let folder = tempdir().expect("a folder");
+    let graph = "synthetic:nodes=200,edges=800,homophily=0.8,classes=3";
+    let train = format!("train {graph},seed=0 --method auto --epochs 60 --seeds 0..2 --out run --json");
+    json_in(folder.path(), &train);
+    let own = json_in(folder.path(), "predict run --json");
+    let named = json_in(folder.path(), &format!("predict run {graph},seed=0 --json"));
+    assert!(own == named && own["new_data"] == false, "the same bits");
+    let other = edgepace_in(folder.path(), ["predict", "run", &format!("{graph},seed=1"), "-o", "other.csv"]);
+    assert_eq!(other.code, Some(0), "{}", other.stderr);
+    let note = other.stderr.lines().next().expect("a note");
+    assert!(note.contains("edges have weight 1 (0.") && note.contains(" for rcl)"), "{note}");
+    let (head, rows) = csv(&folder.path().join("other.csv"));
+    assert_eq!(head, "node,class,probability,label");
+    let right = rows.iter().filter(|row| row[1] == row[3]).count();
+    assert!(rows.len() == 200 && right > 150, "{right} of {}", rows.len());
 }
 
 #[test]

@@ -11,10 +11,8 @@ use crate::compare::{Comparison, standard_error};
 use crate::error::TrainError;
 use crate::material::Judge;
 use crate::memory::peak_bytes;
-use crate::pool::{Expert, Pool};
 use crate::record::{DataRecord, Kept, RECORD_SCHEMA, RunRecord, RunResult, SearchCost, SplitSizes};
-use crate::scoring::{all_scores, comparable, reported, temperature};
-use crate::snapshot::Snapshot;
+use crate::scoring::{all_scores, reported, temperature};
 use crate::spec::{Course, NUMERICS};
 use crate::trained::Trained;
 use crate::warning::{LARGEST_ERROR, Warning};
@@ -36,7 +34,7 @@ impl Run {
     /// Nothing has been trained yet.
     pub fn finish(mut self, judge: &Judge, stopped: Option<&str>) -> Result<Finished, TrainError> {
         self.end_training()?;
-        let pool = self.pool_experts(judge);
+        let (pool, experts) = self.pool_experts(judge)?;
         let Some(Choice { kept, part, validation, warnings: of_choice }) = self.choice() else {
             return Err(TrainError::refused("epochs", "0 done", "at least 1"));
         };
@@ -109,69 +107,7 @@ impl Run {
             history: kept.curve,
             trials: if chooses { self.chooser.trials().to_vec() } else { Vec::new() },
         };
-        Ok(Finished { record, snapshot: kept.snapshot, edges: kept.edges })
-    }
-
-    /// Makes what is kept of the experts, where there are any, and says how much each counts in it.
-    fn pool_experts(&mut self, judge: &Judge) -> Vec<Expert> {
-        let Course::Pool { pick, .. } = *self.spec.course() else { return Vec::new() };
-        let experts = std::mem::take(&mut self.experts);
-        let Some(largest) = experts.first() else { return Vec::new() };
-        let metric = self.spec.metric();
-        let logits: Vec<&[f32]> = experts.iter().map(|expert| &expert.snapshot.logits[..]).collect();
-        let pool = Pool::new(&self.threads, &self.material, metric, &logits);
-        let picked = pick.then(|| self.simplest(&experts));
-        let weight = |number: usize| match picked {
-            None => pool.weights[number],
-            Some(picked) => f64::from(u8::from(number == picked)),
-        };
-        let read = |score: f64| reported(metric, score);
-        let said = |(number, expert): (usize, &Trained)| Expert {
-            expert: expert.label.clone(),
-            weight: weight(number),
-            validation: expert.snapshot.validation.map(read),
-            test: judge.score(metric, &expert.snapshot.logits).map(|score| read(comparable(metric, score))),
-        };
-        let records: Vec<Expert> = experts.iter().enumerate().map(said).collect();
-        if let Some(picked) = picked {
-            self.best = experts.into_iter().nth(picked);
-            return records;
-        }
-        let order = |one: &(usize, &Trained), other: &(usize, &Trained)| {
-            pool.weights[one.0].total_cmp(&pool.weights[other.0])
-        };
-        // How the training of the expert went that counts most, and how the one let edges in that orders them.
-        let largest = experts.iter().enumerate().rev().max_by(order).map_or(largest, |(_, expert)| expert);
-        let ordered = experts.iter().find(|expert| expert.edges.is_some()).unwrap_or(largest);
-        self.best = Some(Trained {
-            label: "pool".to_owned(),
-            config: self.spec.config().clone(),
-            snapshot: Snapshot {
-                epoch: largest.snapshot.epoch,
-                validation: pool.validation,
-                evaluated_on: "pool".to_owned(),
-                logits: pool.logits,
-                ..Snapshot::default()
-            },
-            edges: ordered.edges.clone(),
-            curve: largest.curve.clone(),
-            edges_history: ordered.edges_history.clone(),
-        });
-        records
-    }
-
-    /// The first expert, which is the simplest, that validates within one standard error of the best.
-    fn simplest(&self, experts: &[Trained]) -> usize {
-        let metric = self.spec.metric();
-        let score = |expert: &Trained| expert.snapshot.validation.unwrap_or(f64::NEG_INFINITY);
-        let best = experts.iter().max_by(|one, other| score(one).total_cmp(&score(other)));
-        let as_good = |expert: &&Trained| {
-            best.is_none_or(|best| {
-                Comparison::new(&self.material, metric, &expert.snapshot, &best.snapshot)
-                    .is_none_or(|compared| compared.keeps_plain())
-            })
-        };
-        experts.iter().position(|expert| as_good(&expert)).unwrap_or(0)
+        Ok(Finished { record, snapshot: kept.snapshot, experts, edges: kept.edges })
     }
 
     /// What the method made, or its warm start; none where there is neither.

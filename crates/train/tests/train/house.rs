@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// From what knows nothing to what knows all.
-const LINE: [&str; 43] = [
+const LINE: [&str; 44] = [
     "error",
     "event",
     "warning",
@@ -25,6 +25,7 @@ const LINE: [&str; 43] = [
     "compare",
     "audit",
     "scoring",
+    "calibration",
     "pool",
     "learner",
     "window",

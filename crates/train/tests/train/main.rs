@@ -16,6 +16,7 @@ mod limits;
 mod methods;
 mod no_network;
 mod pool;
+mod pool_on_new_nodes;
 mod pro_gnn;
 mod pruning;
 mod resume;

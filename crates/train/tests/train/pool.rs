@@ -1,7 +1,7 @@
 //! `auto`: experts as one answer.
 
 use edgepace_graph::{Dataset, DenseFeatures, Features, Split};
-use edgepace_train::{Finished, SavedModel};
+use edgepace_train::Finished;
 
 use crate::resume::{bits, in_pieces};
 use crate::sets::{circle, config, trained};
@@ -77,19 +77,6 @@ fn without_validation_nodes_experts_count_alike() {
     let all = weights(&auto);
     assert!(all.iter().all(|(_, weight)| (weight - 1.0 / all.len() as f64).abs() < 1e-12), "{all:?}");
     assert!(auto.record.result.validation.is_none() && auto.record.result.test.is_some());
-}
-
-#[test]
-fn a_saved_pool_answers_for_its_nodes() {
-    let set = set();
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("model");
-    let auto = trained(&set, &config(&[("method", "auto")]), 1);
-    auto.write_model(&path, &set.0, None).unwrap();
-    let saved = SavedModel::open(&path).unwrap();
-    assert!(saved.logits(&set.0).unwrap() == auto.snapshot.logits);
-    let error = saved.check_new(&set.0).unwrap_err().to_string();
-    assert!(error.contains("train with `pick=true`"), "{error}");
 }
 
 #[test]

@@ -4,15 +4,21 @@ use std::sync::Arc;
 
 use edgepace_graph::{Dataset, Split};
 use edgepace_nn::Threads;
-use edgepace_train::{Event, Finished, Material, Run, RunConfig, Shelf, train};
+use edgepace_train::{Event, Finished, Material, PooledExpert, Run, RunConfig, Shelf, train};
 
 use crate::sets::{circle, config, every_method, trained, weighted};
 
 /// What two equal runs agree on: all but times and memory.
 pub(crate) fn bits(finished: &Finished) -> (Vec<Vec<u32>>, String) {
     let of = |values: &[f32]| values.iter().map(|value| value.to_bits()).collect::<Vec<u32>>();
-    let Finished { record, snapshot, edges } = finished;
+    let Finished { record, snapshot, experts, edges } = finished;
     let mut numbers = vec![of(&snapshot.parameters), of(&snapshot.logits)];
+    for PooledExpert { snapshot, .. } in experts {
+        numbers.push(of(&snapshot.parameters));
+        numbers.extend(snapshot.earlier.iter().map(|earlier| of(earlier)));
+        numbers.extend(snapshot.beliefs.iter().map(|beliefs| of(&beliefs.compatibility)));
+        numbers.extend(snapshot.structure.weights.iter().map(|weights| of(weights)));
+    }
     if let Some(edges) = edges {
         numbers.extend([of(&edges.difficulty), of(&edges.weight), edges.first_epoch.clone()]);
     }
@@ -25,7 +31,13 @@ pub(crate) fn bits(finished: &Finished) -> (Vec<Vec<u32>>, String) {
     if let Some(cost) = &mut record.result.search {
         cost.seconds = 0.0;
     }
-    (numbers, format!("{record:?}"))
+    let of_expert = |expert: &PooledExpert| {
+        let PooledExpert { name, weight, calibration, config, snapshot, begins_with } = expert;
+        let temperature = snapshot.beliefs.as_ref().map(|beliefs| beliefs.temperature);
+        format!("{name} {weight} {calibration:?} {config:?} {begins_with:?} {temperature:?}")
+    };
+    let experts: Vec<String> = experts.iter().map(of_expert).collect();
+    (numbers, format!("{record:?} {experts:?}"))
 }
 
 /// Runs to the end, each epoch by a run that was resumed from what the one before it saved, on another number of threads.

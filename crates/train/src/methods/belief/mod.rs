@@ -20,7 +20,7 @@ mod compatibility;
 use std::sync::Arc;
 
 use edgepace_graph::bytes::{array, graph as graph_bytes, total};
-use edgepace_graph::{Classes, Graph, Labels};
+use edgepace_graph::{Classes, Graph, Labels, WeightedGraph};
 use edgepace_nn::{Beliefs, Logits, Metric, Threads, softmax};
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
@@ -32,7 +32,7 @@ use crate::learner::{Epoch, Evaluated, Learner, Recipe, Start, WarmStart};
 use crate::material::Material;
 use crate::scoring::{comparable, temperature};
 use crate::setting::Setting;
-use crate::snapshot::{EdgeReport, SavedStructure, Snapshot};
+use crate::snapshot::{EdgeReport, SavedBeliefs, SavedStructure, Snapshot};
 use crate::state::State;
 
 use compatibility::{compatibility, indifferent};
@@ -99,21 +99,27 @@ pub(crate) fn candidates(config: &RunConfig) -> Option<Candidates> {
 
 /// The method with the settings of a run.
 pub(crate) fn recipe(config: &RunConfig) -> Result<Arc<dyn Recipe>, TrainError> {
-    let BeliefConfig { strength, sweeps } = config.settings_over(&BeliefConfig::default())?;
-    let strength = strength.unwrap_or(STRENGTHS[USUAL].1);
-    if !(0.0..=1.0).contains(&strength) {
-        return Err(TrainError::refused("strength", strength, "in [0, 1]"));
-    }
-    if sweeps == 0 {
-        return Err(TrainError::refused("sweeps", sweeps, "at least 1"));
-    }
-    Ok(Arc::new(Belief { strength, sweeps }))
+    Ok(Arc::new(Belief::of(config)?))
 }
 
 #[derive(Debug)]
 struct Belief {
     strength: f64,
     sweeps: u32,
+}
+
+impl Belief {
+    fn of(config: &RunConfig) -> Result<Self, TrainError> {
+        let BeliefConfig { strength, sweeps } = config.settings_over(&BeliefConfig::default())?;
+        let strength = strength.unwrap_or(STRENGTHS[USUAL].1);
+        if !(0.0..=1.0).contains(&strength) {
+            return Err(TrainError::refused("strength", strength, "in [0, 1]"));
+        }
+        if sweeps == 0 {
+            return Err(TrainError::refused("sweeps", sweeps, "at least 1"));
+        }
+        Ok(Self { strength, sweeps })
+    }
 }
 
 impl Recipe for Belief {
@@ -200,22 +206,50 @@ pub(crate) fn likelihood_ratios(
     Ok(propagation.ratios(|ratio| ratio))
 }
 
-/// What is known of each node beside its edges, nodes × classes.
-fn unaries((classes, train): (&Classes, &[u32]), logits: &[f32], temperature: f64) -> Vec<f32> {
-    let width = classes.width();
-    let mut scaled = Vec::with_capacity(width);
+/// What messages with the settings of a training say of nodes none of whose classes is known, nodes × classes: the logarithms of
+/// their probabilities. `logits` are those of the edge-free model. The compatibility stays what the training made of it.
+///
+/// # Errors
+/// Settings out of range; logits or a compatibility of another size.
+pub(crate) fn log_probabilities_of_new(
+    config: &RunConfig,
+    saved: &SavedBeliefs,
+    (graph, logits): (&WeightedGraph, &[f32]),
+    threads: &Threads,
+) -> Result<Vec<f32>, TrainError> {
+    let Belief { strength, sweeps } = Belief::of(config)?;
+    let SavedBeliefs { temperature, compatibility } = saved;
+    let classes = compatibility.len().isqrt();
+    let unaries = unaries(classes, logits, *temperature);
+    let mut beliefs = Beliefs::new(&graph.undirected(threads)?, classes, unaries)?;
+    for _ in 0..sweeps {
+        beliefs.sweep(threads, compatibility, strength, FRESH);
+    }
+    let mut said = Vec::new();
+    beliefs.log_probabilities(threads, FLOOR, &mut said);
+    Ok(said)
+}
+
+/// What the features say of each node, nodes × classes.
+fn unaries(classes: usize, logits: &[f32], temperature: f64) -> Vec<f32> {
+    let mut scaled = Vec::with_capacity(classes);
     let mut unaries = Vec::with_capacity(logits.len());
-    for row in logits.chunks_exact(width) {
+    for row in logits.chunks_exact(classes.max(1)) {
         scaled.clear();
         scaled.extend(row.iter().map(|&logit| f64::from(logit) / temperature));
         unaries.extend(softmax(&scaled).map(|p| (libm::log(p) as f32).max(FLOOR)));
     }
+    unaries
+}
+
+/// Makes the classes of training nodes all that is known of them.
+fn clamp(unaries: &mut [f32], classes: &Classes, train: &[u32]) {
+    let width = classes.width();
     for &node in train {
         let row = &mut unaries[node as usize * width..][..width];
         row.fill(Beliefs::<f32>::IMPOSSIBLE as f32);
         row[classes.of()[node as usize] as usize] = 0.0;
     }
-    unaries
 }
 
 /// Messages under way. An epoch is a sweep.
@@ -226,6 +260,8 @@ struct Propagation {
     strength: f64,
     sweeps: u32,
     beliefs: Beliefs<f32>,
+    /// What the logits of the edge-free model were divided by.
+    temperature: f64,
     compatibility: Vec<f32>,
 }
 
@@ -240,14 +276,15 @@ impl Propagation {
             return Err(TrainError::refused("labels", "many per node", "one class per node"));
         };
         let temperature = temperature(material, logits).unwrap_or(1.0);
-        let unaries = unaries((classes, material.split().train()), logits, temperature);
+        let mut unaries = unaries(classes.width(), logits, temperature);
+        clamp(&mut unaries, classes, material.split().train());
         let graph = material.weighted_graph().undirected(threads)?;
         let beliefs = Beliefs::new(&graph, classes.width(), unaries)?;
         let first = indifferent(classes.width());
         let compatibility = compatibility(&beliefs.expected_edges(threads, &first), classes.width());
         let (material, threads) = (Arc::clone(material), threads.clone());
         let &Belief { strength, sweeps } = recipe;
-        Ok(Self { material, threads, metric, strength, sweeps, beliefs, compatibility })
+        Ok(Self { material, threads, metric, strength, sweeps, beliefs, temperature, compatibility })
     }
 
     fn sweep(&mut self, sweep: u32) {
@@ -296,6 +333,8 @@ impl Learner for Propagation {
         self.beliefs.log_probabilities(&self.threads, FLOOR, &mut into.logits);
         into.parameters.clear();
         into.structure = SavedStructure::default();
+        let (temperature, compatibility) = (self.temperature, self.compatibility.clone());
+        into.beliefs = Some(SavedBeliefs { temperature, compatibility });
         Ok(())
     }
 
