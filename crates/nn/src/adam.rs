@@ -92,6 +92,11 @@ impl<T: Real> Adam<T> {
         Ok(Self { config, steps: 0, moments: vec![[T::ZERO; 2]; parameters] })
     }
 
+    /// Another weight decay from the next step on.
+    pub fn set_decay(&mut self, decay: Decay) {
+        self.config.decay = decay;
+    }
+
     /// All that it remembers: the steps that it has made, and the mean and the mean square of each parameter's gradient.
     pub fn memory(&self) -> (i32, &[[T; 2]]) {
         (self.steps, &self.moments)

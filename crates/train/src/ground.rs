@@ -51,10 +51,17 @@ pub(crate) struct GroundSettings {
     pub(crate) input_dropout: f64,
     pub(crate) drop_edge: f64,
     pub(crate) epoch_rule: EpochRule,
+    pub(crate) restart_after: u32,
 }
 
 /// How many training nodes weight decay counts as: the more there are, the less it says beside them.
 const OBSERVATIONS: f64 = 4.0;
+
+/// Epochs without a better window after which a network that reads words alone may begin anew (`restart.rs`).
+const RESTART_AFTER: u32 = 40;
+
+/// Training nodes that there must be for that: where nodes are few, an early best is as often chance.
+const ENOUGH: usize = 500;
 
 /// What a ground looks at.
 #[derive(Clone, Copy, Debug)]
@@ -79,6 +86,7 @@ impl Ground {
                 input_dropout: 0.0,
                 drop_edge: 0.0,
                 epoch_rule: EpochRule::Accuracy,
+                restart_after: 0,
             },
             Ground::Strong => GroundSettings {
                 weight_decay: words.map_or(5e-4, |_| (OBSERVATIONS / train.max(1) as f64).min(2e-3)),
@@ -87,6 +95,7 @@ impl Ground {
                 input_dropout: words.map_or(0.0, |words| if 2 * words < train { 0.2 } else { 0.5 }),
                 drop_edge: if drops_edges { 0.3 } else { 0.0 },
                 epoch_rule: EpochRule::Window,
+                restart_after: if words.is_some() && train >= ENOUGH { RESTART_AFTER } else { 0 },
             },
         }
     }

@@ -60,6 +60,7 @@ mod predict;
 mod prepare;
 mod record;
 mod registry;
+mod restart;
 mod run;
 mod scoring;
 mod search;

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use edgepace_graph::bytes::{array, total};
 use edgepace_graph::{Features, Graph, Labels, WeightedGraph};
-use edgepace_nn::{Adam, AdamConfig, Extent, Layers, Logits, Metric, Model, StructureId, Task};
+use edgepace_nn::{
+    Adam, AdamConfig, Backbone, Decay, Extent, Layers, Logits, Metric, Model, StructureId, Task,
+};
 
 use crate::config::RunConfig;
 use crate::dropping::Dropping;
@@ -14,6 +16,7 @@ use crate::ground::{DecayOn, EpochRule, WINDOW};
 use crate::learner::{Epoch, Evaluated, Learner, Start, StructureChange};
 use crate::material::Material;
 use crate::prepare::Preparation;
+use crate::restart::Restart;
 use crate::scoring::comparable;
 use crate::snapshot::{EdgeReport, SavedStructure, Snapshot};
 use crate::state::State;
@@ -46,6 +49,8 @@ pub(crate) struct Network {
     dropping: Option<Dropping>,
     /// Whether a window of epochs counts.
     window: bool,
+    /// Where it may begin anew with more weight decay.
+    restart: Option<Restart>,
     initial: Vec<f32>,
 }
 
@@ -108,6 +113,12 @@ pub(crate) fn snapshot_bytes(material: &Material, config: &RunConfig) -> u64 {
     let footprint = material.footprint(config);
     let epochs = if has_window(config) { WINDOW.min(config.epochs as usize) } else { 1 };
     total([footprint.parameters().saturating_mul(epochs as u64), footprint.logits()])
+}
+
+/// Only a network of features alone begins anew: with edges it was no better. One that has patience stops instead.
+fn restart_of(config: &RunConfig) -> Option<Restart> {
+    let may = has_window(config) && config.backbone == Backbone::Mlp && config.patience == 0;
+    config.restart_after.filter(|&after| may && after > 0).map(Restart::new)
 }
 
 fn has_window(config: &RunConfig) -> bool {
@@ -183,6 +194,7 @@ impl Network {
             adam,
             dropping,
             window: has_window(config),
+            restart: restart_of(config),
         })
     }
 
@@ -255,17 +267,45 @@ impl Network {
         Ok(())
     }
 
+    /// Goes back to where it began, with more weight decay, if that is due before this epoch; returns whether it is.
+    ///
+    /// # Errors
+    /// As [`Network::restart`].
+    fn begins_anew(&mut self, epoch: u32) -> Result<bool, TrainError> {
+        if !self.restart.as_mut().is_some_and(|restart| restart.is_due(epoch)) {
+            return Ok(false);
+        }
+        self.restart()?;
+        self.set_decay();
+        Ok(true)
+    }
+
+    /// As much weight decay as there is after a restart, if there was one.
+    fn set_decay(&mut self) {
+        if let (Some(restart), Decay::Coupled(decay)) = (&self.restart, self.adam.decay) {
+            self.optimiser.set_decay(Decay::Coupled(decay * restart.decay()));
+        }
+    }
+
     fn save(&self) -> Result<State, TrainError> {
         let mut state = State::default();
         state.put_floats("parameters", self.model.parameter_values());
         state.put_part("optimiser", save_adam(&self.optimiser)?);
+        if let Some(restart) = &self.restart {
+            state.put_value("restart", restart)?;
+        }
         Ok(state)
     }
 
     fn restore(&mut self, state: &State) -> Result<(), TrainError> {
         let count = self.model.parameter_count();
         self.model.set_parameter_values(state.floats("parameters", count)?)?;
-        restore_adam(&mut self.optimiser, &state.part("optimiser"))
+        restore_adam(&mut self.optimiser, &state.part("optimiser"))?;
+        if let Some(restart) = &mut self.restart {
+            *restart = state.value("restart")?;
+            self.set_decay();
+        }
+        Ok(())
     }
 }
 
@@ -385,6 +425,9 @@ impl<M: Method + 'static> NetworkLearner<M> {
 impl<M: Method> Learner for NetworkLearner<M> {
     fn epoch(&mut self, epoch: u32) -> Result<Epoch, TrainError> {
         let Self { network, method, window } = self;
+        if network.begins_anew(epoch)? {
+            *window = Window::default();
+        }
         let change = method.before(epoch, network)?;
         let loss = method.step(epoch, network)?;
         check_finite(&[loss as f32], "the loss is", epoch, method.step_sizes())?;
@@ -404,8 +447,11 @@ impl<M: Method> Learner for NetworkLearner<M> {
             let validation = validation.map(|score| comparable(network.metric, score));
             Ok(Evaluated { epoch, number, on: on.name, validation, criterion: validation })
         };
-        let evaluations =
+        let evaluations: Vec<Evaluated> =
             method.evaluated_on().into_iter().enumerate().map(score).collect::<Result<_, TrainError>>()?;
+        if let (Some(restart), Some(evaluation)) = (&mut network.restart, evaluations.first()) {
+            restart.tell(epoch, evaluation.criterion);
+        }
         Ok(Epoch { loss, change, edges: method.edges_in(network), evaluations })
     }
 

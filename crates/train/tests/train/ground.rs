@@ -3,7 +3,7 @@
 use edgepace_graph::Dataset;
 use edgepace_graph::Split;
 use edgepace_nn::Threads;
-use edgepace_train::{Event, Material, SavedModel, WINDOW, train};
+use edgepace_train::{Event, Finished, Material, SavedModel, WINDOW, train};
 
 use crate::resume::{bits, in_pieces};
 use crate::sets::{circle, config, trained, weighted};
@@ -49,6 +49,7 @@ fn a_ground_is_a_name_for_its_settings() {
         ("drop_edge", "0.1"),
         ("label_smoothing", "0.1"),
         ("epoch_rule", "accuracy"),
+        ("restart_after", "5"),
     ] {
         assert_ne!(strong, id(&[("method", "vanilla"), ("ground", "strong"), one]), "{one:?}");
     }
@@ -73,6 +74,7 @@ fn on_the_strong_ground_a_run_in_pieces_ends_with_the_same_bits_on_any_number_of
         &[("method", "vanilla"), ("backbone", "sage"), ("input_dropout", "0.5")],
         &[("method", "vanilla"), ("backbone", "gin")],
         &[("method", "mlp"), ("input_dropout", "0.5")],
+        &[("method", "mlp"), ("lr", "0.2"), ("restart_after", "2")],
         &[("method", "rcl"), ("period", "4"), ("keep", "method")],
         &[("method", "rcl"), ("preset", "paper"), ("period", "4")],
         &[("method", "clnode")],
@@ -137,4 +139,30 @@ fn a_window_is_the_mean_of_its_epochs() {
         let by_hand = sum / epochs.len() as f32;
         assert!((mean - by_hand).abs() < 1e-5, "{mean} and {by_hand}");
     }
+}
+
+/// What the features say is mostly chance, and nothing keeps the network from learning it: the best window is one of the first.
+#[test]
+fn a_network_that_learns_by_heart_begins_anew_with_more_weight_decay() {
+    let set = circle("homophily=0.5,nodes=60,edges=300,classes=3,sigma=3000", 1);
+    let settings = [
+        ("method", "mlp"),
+        ("ground", "strong"),
+        ("lr", "0.05"),
+        ("dropout", "0"),
+        ("weight_decay", "0.01"),
+        ("epochs", "60"),
+    ];
+    let of = |more: &[(&str, &str)]| trained(&set, &config(&[&settings[..], more].concat()), 1);
+    let (once, twice) = (of(&[]), of(&[("restart_after", "4")]));
+    let [once_loss, loss] = [&once, &twice].map(|run| &run.record.history.loss);
+    let anew = (0..60).find(|&epoch| once_loss[epoch] != loss[epoch]).expect("it begins anew");
+    assert!(anew > 4 && loss[anew] == loss[0], "from the parameters that it began with: {anew}, {loss:?}");
+    assert!(loss[anew + 20] > once_loss[20], "held back by more weight decay: {anew}, {loss:?}");
+    // The best of both counts.
+    let log_loss = |run: &Finished| run.record.result.metrics["log-loss"].validation.unwrap();
+    assert!(log_loss(&twice) <= log_loss(&once), "{} {}", log_loss(&twice), log_loss(&once));
+    // One that has patience stops instead.
+    let stopped = of(&[("restart_after", "4"), ("patience", "10")]).record.history.loss;
+    assert!(stopped.len() < 60 && stopped[..] == once_loss[..stopped.len()]);
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// From what knows nothing to what knows all.
-const LINE: [&str; 44] = [
+const LINE: [&str; 45] = [
     "error",
     "event",
     "warning",
@@ -28,6 +28,7 @@ const LINE: [&str; 44] = [
     "calibration",
     "pool",
     "learner",
+    "restart",
     "window",
     "dropping",
     "network",
