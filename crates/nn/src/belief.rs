@@ -66,7 +66,7 @@ impl<T: Real> Beliefs<T> {
 
     fn ways(&self) -> Ways<'_> {
         let twins = self.graph.twins().unwrap_or_default();
-        Ways { graph: &self.graph, twins, trust: self.trust.as_deref() }
+        Ways { graph: &self.graph, sources: self.graph.sources(), twins, trust: self.trust.as_deref() }
     }
 
     /// Sends every message once. `compatibility` is Ψ, classes × classes, symmetric and positive; `strength` multiplies

@@ -5,7 +5,11 @@
 //! logarithm of a likelihood ratio, which is bounded by the entries of Ψ: nothing has to be normalised.
 //!
 //! Every message is written by one call, from sums and messages of the sweep before: the order of edges and the number of
-//! threads do not matter.
+//! threads do not matter. Rows are made in batches and in tiles (`rows.rs`), every number as if it were made alone.
+
+mod rows;
+
+use std::ops::Range;
 
 use edgepace_graph::Graph;
 
@@ -14,14 +18,26 @@ use crate::real::Real;
 use crate::simd::with_simd;
 use crate::threads::Threads;
 
+use rows::{BATCH, Cavities, Padded, TOGETHER, load, tile};
+
 /// Where messages are sent, and what is known of their edges.
 #[derive(Clone, Copy)]
 pub(crate) struct Ways<'a> {
     pub(crate) graph: &'a Graph,
+    /// The source of each edge.
+    pub(crate) sources: &'a [u32],
     /// The twin of each edge.
     pub(crate) twins: &'a [u32],
     /// How far each edge is trusted, in [0, 1]; none: wholly.
     pub(crate) trust: Option<&'a [f32]>,
+}
+
+impl Ways<'_> {
+    /// The source of an edge, and the edge's twin: what the one believes without the other is what it says.
+    #[inline(always)]
+    fn source_and_twin(&self, edge: usize) -> (usize, usize) {
+        (self.sources[edge] as usize, self.twins[edge] as usize)
+    }
 }
 
 /// Classes, and how likely each pair of them is linked: classes × classes, symmetric and positive.
@@ -43,8 +59,25 @@ pub(crate) struct Step<T> {
 /// Nodes whose counts one thread sums at a time.
 const BLOCK: usize = 2048;
 
+/// Numbers of a tile where it holds all classes, and where it does not.
+const NARROW: usize = 8;
+const WIDE: usize = 16;
+
 /// `sums` = `unaries` plus all messages into each node, in the order of edge ids.
 pub(crate) fn sum_messages<T: Real>(
+    threads: &Threads,
+    of: (&Graph, usize),
+    from: (&[T], &[T]),
+    sums: &mut [T],
+) {
+    if of.1 <= NARROW {
+        sum_tiles::<T, NARROW>(threads, of, from, sums);
+    } else {
+        sum_tiles::<T, WIDE>(threads, of, from, sums);
+    }
+}
+
+fn sum_tiles<T: Real, const W: usize>(
     threads: &Threads,
     (graph, classes): (&Graph, usize),
     (unaries, messages): (&[T], &[T]),
@@ -60,12 +93,17 @@ pub(crate) fn sum_messages<T: Real>(
             with_simd(
                 #[inline(always)]
                 || {
+                    let mut spare = [T::ZERO; W];
                     for (i, sums) in nodes.zip(sums.chunks_exact_mut(classes)) {
-                        sums.copy_from_slice(&unaries[i * classes..][..classes]);
-                        let edges = graph.in_edges(i);
-                        let rows = &messages[edges.start * classes..edges.end * classes];
-                        for row in rows.chunks_exact(classes) {
-                            sums.iter_mut().zip(row).for_each(|(sum, &m)| *sum += m);
+                        for (at, sums) in (0..).step_by(W).zip(sums.chunks_mut(W)) {
+                            let mut all = *tile(unaries, i * classes + at, &mut spare);
+                            for edge in graph.in_edges(i) {
+                                let message = tile(messages, edge * classes + at, &mut spare);
+                                for lane in 0..W {
+                                    all[lane] += message[lane];
+                                }
+                            }
+                            sums.copy_from_slice(&all[..sums.len()]);
                         }
                     }
                 },
@@ -83,36 +121,56 @@ pub(crate) fn send<T: Real>(
     ways: Ways<'_>,
     by: Compatibility<'_, T>,
     step: Step<T>,
+    from: (&[T], &[T]),
+    next: &mut [T],
+) {
+    if by.classes <= NARROW {
+        send_tiles::<T, NARROW>(threads, ways, by, step, from, next);
+    } else {
+        send_tiles::<T, WIDE>(threads, ways, by, step, from, next);
+    }
+}
+
+fn send_tiles<T: Real, const W: usize>(
+    threads: &Threads,
+    ways: Ways<'_>,
+    by: Compatibility<'_, T>,
+    step: Step<T>,
     (sums, messages): (&[T], &[T]),
     next: &mut [T],
 ) {
     let classes = by.classes;
     let (edges, row) = (ways.graph.edges(), classes * size_of::<T>());
     let _span = threads.span(KernelKind::Propagate, 2 * edges * classes * classes, 4 * edges * row);
+    let by = Padded::<T, W>::new(by);
     let offsets = ways.graph.offsets();
     threads.nodes(
         offsets,
         |i| offsets[i] * classes,
         next,
         |nodes, next| {
-            // One pair of rows for a whole piece of the nodes.
-            let mut scratch = vec![T::ZERO; 2 * classes];
-            let (q, mixed) = scratch.split_at_mut(classes);
+            // Room for a batch, for a whole piece of the nodes.
+            let mut q = Cavities::new(&by);
+            let mut mixed = by.rows();
             with_simd(
                 #[inline(always)]
                 || {
-                    let edges = offsets[nodes.start]..offsets[nodes.end];
-                    for (edge, next) in edges.zip(next.chunks_exact_mut(classes)) {
-                        let source = ways.graph.sources()[edge] as usize;
-                        let twin = ways.twins[edge] as usize;
-                        cavity(row_of(sums, source, classes), row_of(messages, twin, classes), q);
-                        mix(q, by, mixed);
-                        let trust = ways.trust.map(|trust| T::of(f64::from(trust[edge])));
-                        let old = row_of(messages, edge, classes);
-                        for ((next, &old), &ratio) in next.iter_mut().zip(old).zip(&*mixed) {
-                            let ratio = trust.map_or(ratio, |t| t.mul_add(ratio, T::ONE - t));
+                    let mut first = offsets[nodes.start];
+                    for next in next.chunks_mut(BATCH * classes) {
+                        let edges = first..first + next.len() / classes;
+                        q.fill(
+                            (sums, messages),
+                            edges.len(),
+                            #[inline(always)]
+                            |row| ways.source_and_twin(edges.start + row),
+                        );
+                        let trust = ways.trust.map(|trust| &trust[edges.clone()]);
+                        by.mix(&q.rows, edges.len(), trust, &mut mixed);
+                        let old = &messages[edges.start * classes..edges.end * classes];
+                        for ((next, &old), &ratio) in next.iter_mut().zip(old).zip(&mixed) {
                             *next = step.fresh.mul_add(step.strength.mul_add(ratio.quick_ln(), -old), old);
                         }
+                        first = edges.end;
                     }
                 },
             );
@@ -127,29 +185,45 @@ pub(crate) fn count_pairs<T: Real>(
     threads: &Threads,
     ways: Ways<'_>,
     by: Compatibility<'_, T>,
-    (sums, messages): (&[T], &[T]),
+    from: (&[T], &[T]),
+) -> Vec<f64> {
+    if by.classes <= NARROW {
+        count_tiles::<T, NARROW>(threads, ways, by, from)
+    } else {
+        count_tiles::<T, WIDE>(threads, ways, by, from)
+    }
+}
+
+fn count_tiles<T: Real, const W: usize>(
+    threads: &Threads,
+    ways: Ways<'_>,
+    by: Compatibility<'_, T>,
+    from: (&[T], &[T]),
 ) -> Vec<f64> {
     let classes = by.classes;
     let (edges, row) = (ways.graph.edges(), classes * size_of::<T>());
     let _span = threads.span(KernelKind::EdgeGradient, 2 * edges * classes * classes, 2 * edges * row);
-    let of_block = |nodes: std::ops::Range<usize>| {
-        let mut counts = vec![0.0; classes * classes];
-        let mut ends = Ends::new(classes);
+    let padded = Padded::<T, W>::new(by);
+    let offsets = ways.graph.offsets();
+    let of_block = |nodes: Range<usize>| {
+        let mut counts = vec![[0.0; W]; padded.values.len()];
+        let mut shares = vec![0.0; BATCH * classes];
+        let mut ends = Ends::new(&padded);
         with_simd(
             #[inline(always)]
             || {
-                for edge in ways.graph.offsets()[nodes.start]..ways.graph.offsets()[nodes.end] {
-                    if ways.twins[edge] as usize <= edge {
-                        continue;
+                let mut edges = offsets[nodes.start]..offsets[nodes.end];
+                while ends.look(ways, from, &mut edges) {
+                    ends.share_out(ways.trust, &mut shares);
+                    let pairs = (&shares[..ends.edges.len() * classes], &ends.target.rows[..]);
+                    let mut c = 0;
+                    while c + TOGETHER <= classes {
+                        add_products::<T, W, TOGETHER>(classes, c, pairs, &mut counts);
+                        c += TOGETHER;
                     }
-                    let ratio = ends.look(ways, by, (sums, messages), edge);
-                    let trust = ways.trust.map_or(1.0, |trust| f64::from(trust[edge]));
-                    let share = trust / trust.mul_add(ratio, 1.0 - trust);
-                    for (&q, counts) in ends.source.iter().zip(counts.chunks_exact_mut(classes)) {
-                        let share = share * q.into();
-                        for (count, &p) in counts.iter_mut().zip(&ends.target) {
-                            *count = share.mul_add(p.into(), *count);
-                        }
+                    while c < classes {
+                        add_products::<T, W, 1>(classes, c, pairs, &mut counts);
+                        c += 1;
                     }
                 }
             },
@@ -158,10 +232,35 @@ pub(crate) fn count_pairs<T: Real>(
     };
     let mut all = vec![0.0; classes * classes];
     for counts in threads.map_pieces(ways.graph.nodes(), BLOCK, of_block) {
-        all.iter_mut().zip(counts).for_each(|(all, count)| *all += count);
+        for (c, all) in all.chunks_exact_mut(classes).enumerate() {
+            let counts = counts[c..].iter().step_by(classes).flatten();
+            all.iter_mut().zip(counts).for_each(|(all, count)| *all += count);
+        }
     }
     all.iter_mut().zip(by.values).for_each(|(count, &value)| *count *= value.into());
     all
+}
+
+/// Adds to R rows of counts, from class `first` on, the products of a batch of `shares` and `target`s, in the order of its rows.
+#[inline(always)]
+fn add_products<T: Real, const W: usize, const R: usize>(
+    classes: usize,
+    first: usize,
+    (shares, target): (&[f64], &[T]),
+    counts: &mut [[f64; W]],
+) {
+    for (tile, counts) in counts.chunks_exact_mut(classes).enumerate() {
+        let mut sums: [[f64; W]; R] = std::array::from_fn(|r| counts[first + r]);
+        for (row, shares) in shares.chunks_exact(classes).enumerate() {
+            let target: [T; W] = load(target, row * classes + tile * W);
+            for r in 0..R {
+                for lane in 0..W {
+                    sums[r][lane] = shares[first + r].mul_add(target[lane].into(), sums[r][lane]);
+                }
+            }
+        }
+        counts[first..first + R].copy_from_slice(&sums);
+    }
 }
 
 /// qᵢΨqⱼ of each edge, by edge id: how much likelier its ends are linked than two nodes at random, if each of them is what
@@ -170,118 +269,109 @@ pub(crate) fn likelihood_ratios<T: Real>(
     threads: &Threads,
     ways: Ways<'_>,
     by: Compatibility<'_, T>,
-    (sums, messages): (&[T], &[T]),
+    from: (&[T], &[T]),
+    ratios: &mut [f32],
+) {
+    if by.classes <= NARROW {
+        ratios_by_tiles::<T, NARROW>(threads, ways, by, from, ratios);
+    } else {
+        ratios_by_tiles::<T, WIDE>(threads, ways, by, from, ratios);
+    }
+}
+
+fn ratios_by_tiles<T: Real, const W: usize>(
+    threads: &Threads,
+    ways: Ways<'_>,
+    by: Compatibility<'_, T>,
+    from: (&[T], &[T]),
     ratios: &mut [f32],
 ) {
     let classes = by.classes;
     let (edges, row) = (ways.graph.edges(), classes * size_of::<T>());
-    let _span = threads.span(KernelKind::EdgeGradient, 2 * edges * classes * classes, 2 * edges * row);
+    let _span = threads.span(KernelKind::EdgeGradient, edges * classes * classes, edges * row);
+    let by = Padded::<T, W>::new(by);
     threads.rows(ratios, 1, BLOCK, |first, ratios| {
-        let mut ends = Ends::new(classes);
+        let mut ends = Ends::new(&by);
         with_simd(
             #[inline(always)]
             || {
-                for (edge, ratio) in (first..).zip(ratios) {
-                    // Both directions see the same end first, and so round alike.
-                    let edge = edge.min(ways.twins[edge] as usize);
-                    *ratio = ends.look(ways, by, (sums, messages), edge) as f32;
+                let mut edges = first..first + ratios.len();
+                while ends.look(ways, from, &mut edges) {
+                    for (&edge, &ratio) in ends.edges.iter().zip(&ends.ratios) {
+                        ratios[edge - first] = ratio as f32;
+                    }
                 }
             },
         );
     });
+    // Only the first of two twins was looked at: the second has its bits.
+    for (edge, &twin) in ways.twins.iter().enumerate() {
+        if (twin as usize) < edge {
+            ratios[edge] = ratios[twin as usize];
+        }
+    }
 }
 
-/// What both ends of an edge believe without each other.
-struct Ends<T> {
-    source: Vec<T>,
-    target: Vec<T>,
+/// What both ends of edges believe without each other, for a batch of edges of which each is the first of two twins.
+struct Ends<'a, T, const W: usize> {
+    by: &'a Padded<T, W>,
+    edges: Vec<usize>,
+    source: Cavities<T, W>,
+    target: Cavities<T, W>,
     mixed: Vec<T>,
+    /// qᵢΨqⱼ.
+    ratios: Vec<f64>,
 }
 
-impl<T: Real> Ends<T> {
-    fn new(classes: usize) -> Self {
-        let row = || vec![T::ZERO; classes];
-        Self { source: row(), target: row(), mixed: row() }
+impl<'a, T: Real, const W: usize> Ends<'a, T, W> {
+    fn new(by: &'a Padded<T, W>) -> Self {
+        let (edges, ratios) = (Vec::with_capacity(BATCH), Vec::with_capacity(BATCH));
+        Self { by, edges, source: Cavities::new(by), target: Cavities::new(by), mixed: by.rows(), ratios }
     }
 
-    /// Looks at an edge; returns qᵢΨqⱼ.
+    /// Looks at the next batch of the edges; returns whether there is one.
     #[inline(always)]
-    fn look(
-        &mut self,
-        ways: Ways<'_>,
-        by: Compatibility<'_, T>,
-        (sums, messages): (&[T], &[T]),
-        edge: usize,
-    ) -> f64 {
-        let classes = by.classes;
-        let twin = ways.twins[edge] as usize;
-        let [source, target] = [edge, twin].map(|edge| ways.graph.sources()[edge] as usize);
-        cavity(row_of(sums, source, classes), row_of(messages, twin, classes), &mut self.source);
-        cavity(row_of(sums, target, classes), row_of(messages, edge, classes), &mut self.target);
-        mix(&self.source, by, &mut self.mixed);
-        let mut ratio = 0.0_f64;
-        for (&mixed, &q) in self.mixed.iter().zip(&self.target) {
-            let (mixed, q): (f64, f64) = (mixed.into(), q.into());
-            ratio = mixed.mul_add(q, ratio);
+    fn look(&mut self, ways: Ways<'_>, from: (&[T], &[T]), edges: &mut Range<usize>) -> bool {
+        let classes = self.by.classes;
+        self.edges.clear();
+        self.edges.extend(edges.filter(|&edge| (edge as u32) < ways.twins[edge]).take(BATCH));
+        self.ratios.clear();
+        self.source.fill(
+            from,
+            self.edges.len(),
+            #[inline(always)]
+            |row| ways.source_and_twin(self.edges[row]),
+        );
+        self.target.fill(
+            from,
+            self.edges.len(),
+            #[inline(always)]
+            |row| ways.source_and_twin(ways.twins[self.edges[row]] as usize),
+        );
+        self.by.mix(&self.source.rows, self.edges.len(), None, &mut self.mixed);
+        for row in 0..self.edges.len() {
+            let [mixed, target] =
+                [&self.mixed, &self.target.rows].map(|rows| &rows[row * classes..][..classes]);
+            let mut ratio = 0.0_f64;
+            for (&mixed, &q) in mixed.iter().zip(target) {
+                let (mixed, q): (f64, f64) = (mixed.into(), q.into());
+                ratio = mixed.mul_add(q, ratio);
+            }
+            self.ratios.push(ratio);
         }
-        ratio
+        !self.edges.is_empty()
     }
-}
 
-#[inline(always)]
-fn row_of<T>(values: &[T], row: usize, classes: usize) -> &[T] {
-    &values[row * classes..][..classes]
-}
-
-/// q ∝ exp(sums − message), which adds up to 1.
-#[inline(always)]
-fn cavity<T: Real>(sums: &[T], message: &[T], q: &mut [T]) {
-    let mut peak = T::MIN;
-    for ((q, &sum), &message) in q.iter_mut().zip(sums).zip(message) {
-        *q = sum - message;
-        peak = peak.max(*q);
-    }
-    for q in &mut *q {
-        *q = (*q - peak).exp();
-    }
-    let mut total = T::ZERO;
-    for &q in &*q {
-        total += q;
-    }
-    let share = T::ONE / total;
-    for q in q {
-        *q *= share;
-    }
-}
-
-/// `mixed` = qΨ.
-#[inline(always)]
-fn mix<T: Real>(q: &[T], by: Compatibility<'_, T>, mixed: &mut [T]) {
-    let classes = by.classes;
-    let mut at = 0;
-    while at + 16 <= classes {
-        mix_tile::<T, 16>(q, by, at, mixed);
-        at += 16;
-    }
-    while at + 8 <= classes {
-        mix_tile::<T, 8>(q, by, at, mixed);
-        at += 8;
-    }
-    while at < classes {
-        mix_tile::<T, 1>(q, by, at, mixed);
-        at += 1;
-    }
-}
-
-/// W classes of qΨ, from class `at`, in registers.
-#[inline(always)]
-fn mix_tile<T: Real, const W: usize>(q: &[T], by: Compatibility<'_, T>, at: usize, mixed: &mut [T]) {
-    let mut sums = [T::ZERO; W];
-    for (&q, row) in q.iter().zip(by.values.chunks_exact(by.classes)) {
-        let row = &row[at..at + W];
-        for (sum, &value) in sums.iter_mut().zip(row) {
-            *sum = q.mul_add(value, *sum);
+    /// `shares` = τ·qᵢ/(τ·Z + 1 − τ), a row for each edge.
+    #[inline(always)]
+    fn share_out(&self, trust: Option<&[f32]>, shares: &mut [f64]) {
+        let classes = self.by.classes;
+        for (row, (&edge, &ratio)) in self.edges.iter().zip(&self.ratios).enumerate() {
+            let trust = trust.map_or(1.0, |trust| f64::from(trust[edge]));
+            let share = trust / trust.mul_add(ratio, 1.0 - trust);
+            let [start, end] = [row, row + 1].map(|row| row * classes);
+            let source = &self.source.rows[start..end];
+            shares[start..end].iter_mut().zip(source).for_each(|(shares, &q)| *shares = share * q.into());
         }
     }
-    mixed[at..at + W].copy_from_slice(&sums);
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use edgepace_graph::{Graph, WeightedGraph};
-use edgepace_nn::{Beliefs, Threads};
+use edgepace_nn::{Beliefs, Real, Threads};
 use proptest::prelude::*;
 
 /// Numbers in (0, 1) that look random.
@@ -123,7 +123,7 @@ fn normalised(logits: &[f64]) -> Vec<f64> {
     logits.iter().map(|logit| (logit - peak).exp() / total).collect()
 }
 
-fn probabilities<T: edgepace_nn::Real>(beliefs: &Beliefs<T>, classes: usize) -> Vec<f64> {
+fn probabilities<T: Real>(beliefs: &Beliefs<T>, classes: usize) -> Vec<f64> {
     let rows = beliefs.logits().chunks_exact(classes);
     rows.flat_map(|row| normalised(&row.iter().map(|&x| x.into()).collect::<Vec<f64>>())).collect()
 }
@@ -219,6 +219,142 @@ proptest! {
         }
         prop_assert_eq!(with.logits(), without.logits());
         prop_assert_eq!(silent.logits(), &all.unaries[..]);
+    }
+}
+
+/// One number after the other, in the order and with the roundings that the kernels promise.
+struct OneByOne<'a, T> {
+    case: &'a Case,
+    compatibility: Vec<T>,
+    sums: Vec<T>,
+    messages: Vec<T>,
+}
+
+impl<'a, T: Real> OneByOne<'a, T> {
+    fn new(case: &'a Case) -> Self {
+        let numbers = |values: &[f64]| values.iter().map(|&value| T::of(value)).collect();
+        let messages = vec![T::ZERO; case.graph.graph().edges() * case.classes];
+        Self { case, compatibility: numbers(&case.compatibility), sums: numbers(&case.unaries), messages }
+    }
+
+    /// What the source of an edge believes without its target.
+    fn cavity(&self, edge: usize) -> Vec<T> {
+        let (graph, classes) = (self.case.graph.graph(), self.case.classes);
+        let (source, twin) = (graph.sources()[edge] as usize, graph.twins().unwrap()[edge] as usize);
+        let rest = |c: usize| self.sums[source * classes + c] - self.messages[twin * classes + c];
+        let peak = (0..classes).map(rest).fold(T::MIN, T::max);
+        let powers: Vec<T> = (0..classes).map(|c| (rest(c) - peak).exp()).collect();
+        let share = T::ONE / powers.iter().fold(T::ZERO, |total, &power| total + power);
+        powers.into_iter().map(|power| power * share).collect()
+    }
+
+    /// qΨ.
+    fn mixed(&self, q: &[T]) -> Vec<T> {
+        let classes = self.case.classes;
+        let of = |c: usize| {
+            q.iter()
+                .enumerate()
+                .fold(T::ZERO, |sum, (d, q)| q.mul_add(self.compatibility[d * classes + c], sum))
+        };
+        (0..classes).map(of).collect()
+    }
+
+    fn sweep(&mut self, strength: f64, fresh: f64) {
+        let (graph, classes) = (self.case.graph.graph(), self.case.classes);
+        let (strength, fresh) = (T::of(strength), T::of(fresh));
+        let mut next = self.messages.clone();
+        for edge in 0..graph.edges() {
+            let mixed = self.mixed(&self.cavity(edge));
+            for (next, ratio) in next[edge * classes..].iter_mut().zip(mixed) {
+                let ratio = self.case.graph.weights().map_or(ratio, |trust| {
+                    let trust = T::of(f64::from(trust[edge]));
+                    trust.mul_add(ratio, T::ONE - trust)
+                });
+                *next = fresh.mul_add(strength.mul_add(ratio.quick_ln(), -*next), *next);
+            }
+        }
+        self.messages = next;
+        for node in 0..graph.nodes() {
+            for c in 0..classes {
+                let unary = T::of(self.case.unaries[node * classes + c]);
+                let into = graph.in_edges(node).map(|edge| self.messages[edge * classes + c]);
+                self.sums[node * classes + c] = into.fold(unary, |sum, message| sum + message);
+            }
+        }
+    }
+
+    fn ratio(&self, source: &[T], target: &[T]) -> f64 {
+        let pairs = self.mixed(source).into_iter().zip(target);
+        pairs.fold(0.0, |ratio, (mixed, &q)| f64::mul_add(mixed.into(), q.into(), ratio))
+    }
+
+    /// Ratios of all edges, and the expected edges.
+    fn looks(&self) -> (Vec<f32>, Vec<f64>) {
+        let (graph, classes) = (self.case.graph.graph(), self.case.classes);
+        let mut ratios = vec![0.0; graph.edges()];
+        let mut counts = vec![0.0; classes * classes];
+        for edge in 0..graph.edges() {
+            let twin = graph.twins().unwrap()[edge] as usize;
+            if twin < edge {
+                continue;
+            }
+            let (source, target) = (self.cavity(edge), self.cavity(twin));
+            let ratio = self.ratio(&source, &target);
+            (ratios[edge], ratios[twin]) = (ratio as f32, ratio as f32);
+            let trust = self.case.trust(edge);
+            let share = trust / trust.mul_add(ratio, 1.0 - trust);
+            for (at, count) in counts.iter_mut().enumerate() {
+                let share = share * source[at / classes].into();
+                *count = share.mul_add(target[at % classes].into(), *count);
+            }
+        }
+        for (count, &value) in counts.iter_mut().zip(&self.compatibility) {
+            *count *= value.into();
+        }
+        let mirror = |at: usize| at % classes * classes + at / classes;
+        (ratios, (0..counts.len()).map(|at| 0.5 * (counts[at] + counts[mirror(at)])).collect())
+    }
+
+    fn agree(case: &'a Case) {
+        fn bits<T: Real>(values: &[T]) -> Vec<u64> {
+            values.iter().map(|&value| Into::<f64>::into(value).to_bits()).collect()
+        }
+        let mut plain = Self::new(case);
+        let mut beliefs = Beliefs::<T>::new(&case.graph, case.classes, plain.sums.clone()).unwrap();
+        let (threads, classes) = (Threads::one(), case.classes);
+        for sweep in 0..3 {
+            plain.sweep(0.7, 0.5);
+            beliefs.sweep(&threads, &plain.compatibility, 0.7, 0.5);
+            assert_eq!(bits(beliefs.messages()), bits(&plain.messages), "{classes} classes, sweep {sweep}");
+            assert_eq!(bits(beliefs.logits()), bits(&plain.sums), "{classes} classes, sweep {sweep}");
+        }
+        let (ratios, counts) = plain.looks();
+        assert_eq!(bits(&beliefs.likelihood_ratios(&threads, &plain.compatibility)), bits(&ratios));
+        assert_eq!(bits(&beliefs.expected_edges(&threads, &plain.compatibility)), bits(&counts));
+    }
+}
+
+#[test]
+fn whatever_the_number_of_classes_the_bits_are_those_of_one_number_after_the_other() {
+    let mut draw = Draw(11);
+    for classes in 1..=40 {
+        // From one pair, which is at the end of every slice, to several batches and a part of one.
+        for (nodes, pairs) in [(2_u32, 1), (5, 6), (40, 150)] {
+            let mut node = || (f64::from(nodes) * draw.next()) as u32;
+            let mut edges: Vec<(u32, u32)> = (1..pairs).map(|_| (node(), node())).collect();
+            edges.retain(|(a, b)| a != b);
+            edges.push((nodes - 2, nodes - 1));
+            for trusted in [true, false] {
+                let mut case = Case::new(nodes as usize, &edges, classes, trusted, classes as u64);
+                // A node whose class is known.
+                case.unaries[1..classes].fill(Beliefs::<f32>::IMPOSSIBLE);
+                if trusted {
+                    case.graph = Arc::clone(case.graph.graph()).into();
+                }
+                OneByOne::<f32>::agree(&case);
+                OneByOne::<f64>::agree(&case);
+            }
+        }
     }
 }
 
