@@ -218,16 +218,17 @@ impl CurriculumConfig {
     }
 
     /// By the probability that an edge is genuine: those that surely are come in at once, doubtful ones late, and each weighs by
-    /// it.
+    /// it. A heavy proximal term holds edges back, so that the best epoch may be one with few of them where most mislead, and all
+    /// edges alike are evaluated where that validates better.
     pub fn trust() -> Self {
         Self {
             kernel: Kernel::Trust,
             average: 0.0,
+            gamma: 3.0,
             pace: Pace::Lambda,
             confidence: Confidence::Off,
             sharpness: Some(1.0),
             source: EmbeddingSource::Current,
-            evaluation: EvaluationGraph::Weighted,
             ..Self::edgepace()
         }
     }

@@ -80,7 +80,8 @@ fn trust_that_is_missing_or_no_probability_is_refused_and_changes_nothing() {
 fn an_edge_weighs_by_how_far_it_is_trusted() {
     let graph = undirected(30, 80, 4);
     let weights = |sharpness: Option<f64>| {
-        let config = CurriculumConfig { sharpness, lambda_start: Some(2.0), ..CurriculumConfig::trust() };
+        let at_once = CurriculumConfig { lambda_start: Some(2.0), gamma: 0.0, ..CurriculumConfig::trust() };
+        let config = CurriculumConfig { sharpness, ..at_once };
         let mut curriculum =
             Curriculum::new(&Threads::one(), Arc::clone(&graph), None, &config, 100, 0).unwrap();
         let trust = trust(curriculum.pairs().len(), 0);

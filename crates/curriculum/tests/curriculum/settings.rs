@@ -33,7 +33,7 @@ fn presets_are_what_the_design_says() {
     assert!(official.dropout_in_embeddings);
     let trust = CurriculumConfig::trust();
     assert_eq!((trust.kernel, trust.pace, trust.sharpness), (Kernel::Trust, Pace::Lambda, Some(1.0)));
-    assert_eq!((trust.evaluation, trust.average), (EvaluationGraph::Weighted, 0.0));
+    assert_eq!((trust.evaluation, trust.average, trust.gamma), (EvaluationGraph::Validated, 0.0, 3.0));
 }
 
 #[test]

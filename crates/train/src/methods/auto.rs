@@ -63,6 +63,16 @@ pub(crate) fn experts(config: &RunConfig) -> Result<Experts, TrainError> {
         candidate.config.settings.insert("strength".into(), Value::Float(strength));
         candidate
     };
+    // The pool has models for edges that mislead. What it wants of the curriculum is what genuine edges say, so nothing holds
+    // them back, and all edges alike are the plain network's.
+    let trusting = |label: &'static str, backbone: Backbone| {
+        let mut candidate = expert(label, "rcl", backbone);
+        if config.stands_on() == Ground::Strong {
+            candidate.config.settings.insert("gamma".into(), Value::Float(0.0));
+            candidate.config.settings.insert("evaluation".into(), Value::String("weighted".into()));
+        }
+        candidate
+    };
     let backbone = config.backbone;
     let mut list = vec![expert("mlp", "mlp", Backbone::Mlp), plain(backbone.name(), backbone)];
     match backbone {
@@ -73,6 +83,6 @@ pub(crate) fn experts(config: &RunConfig) -> Result<Experts, TrainError> {
         Backbone::Pna => list.push(patient("pna strong", backbone)),
         Backbone::Mlp => {}
     }
-    list.extend([expert("rcl", "rcl", backbone), believing("belief 0.5", 0.5), believing("belief 1", 1.0)]);
+    list.extend([trusting("rcl", backbone), believing("belief 0.5", 0.5), believing("belief 1", 1.0)]);
     Ok(Experts { list, pick })
 }
