@@ -77,10 +77,14 @@ pub trait Recipe: fmt::Debug + Send + Sync {
         None
     }
 
-    /// How many epochs it takes, where that is its own matter: then the last one counts, whatever validation says. None: as
-    /// many as the run says, patience allowing, and the best on validation counts.
+    /// How many epochs it takes, where that is its own matter. None: as many as the run says, patience allowing.
     fn epochs(&self) -> Option<u32> {
         None
+    }
+
+    /// Whether the last epoch counts, whatever validation says, and not the best on validation.
+    fn last_epoch_counts(&self) -> bool {
+        self.epochs().is_some()
     }
 
     /// What validation is judged by where several settings of it are chosen among; none: by the metric of the run.

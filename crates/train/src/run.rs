@@ -204,12 +204,11 @@ impl Run {
         let (material, config, threads) = (&self.material, spec.config(), &self.threads);
         let learner = recipe.start(&Start { material, config, seed: spec.seed(), threads, warm_start })?;
         let edges_at_first = material.graph().edges();
-        let last_counts = recipe.epochs().is_some();
         let terms = Terms {
             phase,
             epochs: epochs_of(spec),
-            patience: if last_counts { 0 } else { config.patience },
-            last_counts,
+            patience: if recipe.epochs().is_some() { 0 } else { config.patience },
+            last_counts: recipe.last_epoch_counts(),
             metric: spec.metric(),
             edges_at_first,
         };
