@@ -174,7 +174,7 @@ class Result:
     def predict(self, graph: Graph | None = None) -> np.ndarray:
         """The predicted class of every node, as labels name it; of another graph with the same features, if one is given.
 
-        Where nodes have many labels, a matrix of zeros and ones. Method ``belief`` answers for its own graph alone.
+        Where nodes have many labels, a matrix of zeros and ones. Methods ``belief`` and ``label-propagation`` answer for their own graph alone.
         """
         logits = self._raw.logits() if graph is None else self._raw.logits(graph._raw)
         if self._graph.has_many_labels:

@@ -73,7 +73,7 @@ def test_every_method_predicts_and_comes_back_from_files(method: str, tmp_path: 
 
 def test_a_pool_is_the_weighted_answer_of_its_experts(graph: edgepace.Graph) -> None:
     pool = edgepace.fit(graph, method="auto", epochs=20, progress=False)
-    assert [expert["expert"] for expert in pool.experts] == ["mlp", "gcn", "sage", "rcl", "belief 0.5", "belief 1"]
+    assert [expert["expert"] for expert in pool.experts] == ["mlp", "gcn", "sage", "rcl", "belief 0.5", "belief 1", "labels"]
     assert sum(expert["weight"] for expert in pool.experts) > 0
     assert pool.embeddings is None
     assert "edges" not in pool.history

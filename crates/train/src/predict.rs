@@ -8,6 +8,7 @@
 //!
 //! The experts of a pool answer one by one and are pooled with the calibrations and weights of the training. Belief propagation among
 //! them begins with what the edge-free expert says of the new nodes; none of their labels is known to it, whatever the data says.
+//! Label propagation, which has nothing to say without labels, is not among them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -44,7 +45,8 @@ impl SavedModel {
             let found = format!("{}, which keeps its answers and no network", header.config.method);
             let expected = match &header.config.method[..] {
                 "auto" => {
-                    "its experts, to predict for new nodes: the file is of an earlier version, train again"
+                    "its experts, to predict for new nodes: label propagation alone counts in it, or the file is of an \
+                     earlier version, train again"
                 }
                 _ => "a network, to predict for new nodes",
             };

@@ -11,7 +11,9 @@ use crate::config::{Keep, RUN_SETTINGS, RunConfig, to_table};
 use crate::error::TrainError;
 use crate::learner::Recipe;
 use crate::methods::vanilla::Vanilla;
-use crate::methods::{auto, belief, drop_edge, gnn_svd, neural_sparse, nodes, pro_gnn, prune, ptdnet, rcl};
+use crate::methods::{
+    auto, belief, drop_edge, gnn_svd, label_propagation, neural_sparse, nodes, pro_gnn, prune, ptdnet, rcl,
+};
 use crate::setting::Setting;
 
 /// Checks the settings of a config and makes the method's recipe of them.
@@ -234,7 +236,7 @@ pub const METHODS: &[MethodInfo] = &[
         name: "auto",
         group: Group::Use,
         backbones: GRAPH_BACKBONES,
-        summary: "mlp, plain training, rcl and belief as one answer, each trusted as far as validation says",
+        summary: "mlp, plain training, rcl, belief and label propagation as one answer, each trusted as far as validation says",
         orders_edges: true,
         settings: auto::SETTINGS,
         defaults: auto::defaults,
@@ -251,6 +253,15 @@ pub const METHODS: &[MethodInfo] = &[
             "belief propagation: what an edge-free model says, told along edges",
             (belief::SETTINGS, belief::defaults),
             belief::recipe,
+        )
+    },
+    MethodInfo {
+        to_save_memory: "a method that trains a network, as `vanilla`",
+        ..node_curriculum(
+            "label-propagation",
+            "label propagation: what the labels of training nodes say along edges, without features",
+            (label_propagation::SETTINGS, label_propagation::defaults),
+            label_propagation::recipe,
         )
     },
     MethodInfo {

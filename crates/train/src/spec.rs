@@ -17,6 +17,7 @@ use crate::ground::Situation;
 use crate::learner::{Recipe, WarmStart};
 use crate::material::Material;
 use crate::memory::available_bytes;
+use crate::methods::auto::WITH_LABELS;
 use crate::methods::rcl;
 use crate::methods::vanilla::Vanilla;
 use crate::network::{NetworkBytes, snapshot_bytes};
@@ -302,6 +303,12 @@ impl RunSpec {
             for setting in self.config.without_effect() {
                 config.remove(setting);
             }
+            if let Course::Pool { .. } = self.course
+                && let Some(settings) = config.get_mut("settings").and_then(Value::as_object_mut)
+            {
+                // Which experts there are, their ids say.
+                settings.remove(WITH_LABELS);
+            }
         }
         Ok(identity)
     }
@@ -399,6 +406,12 @@ impl RunSpec {
     fn needed_by(&self, recipe: &dyn Recipe, material: &Material, kept: u64) -> u64 {
         let config = &self.config;
         let network = NetworkBytes::of(material, config);
+        if !recipe.is_network() && recipe.wants_warm_start().is_none() {
+            // Features are looked at when it is over, for what the record says of them.
+            let logits = material.footprint(config).logits();
+            let learning = total([recipe.extra_bytes(material, config), logits.saturating_mul(2), kept]);
+            return learning.max(total([network.features, logits.saturating_mul(3), kept]));
+        }
         if !recipe.is_network() {
             let own = total([
                 network.features,
@@ -557,9 +570,9 @@ fn preparation(config: &RunConfig, from: FeaturesFrom, profile: &Profile) -> Pre
     }
 }
 
-/// Methods whose only network sees no edge.
+/// Methods none of whose networks sees an edge.
 fn is_edge_free(method: &str) -> bool {
-    matches!(method, "mlp" | "belief")
+    matches!(method, "mlp" | "belief" | "label-propagation")
 }
 
 /// The config as the method means it: an edge-free network is a backbone of its own.

@@ -1,8 +1,8 @@
 //! `auto`: experts of different kinds as one answer, each trusted as far as validation says.
 //!
 //! The edge-free model knows features alone, the plain networks trust every edge, the curriculum learns which to trust, and
-//! belief propagation reads what classes neighbours of a class have, alike or not. Where one of them is bad another one is
-//! good, and the pool ([`crate::pool`]) need not know which beforehand. With `pick` one expert is kept instead: the simplest
+//! belief propagation reads what classes neighbours of a class have, alike or not. Label propagation knows which labels are near,
+//! and nothing of features. Where one of them is bad another one is good, and the pool ([`crate::pool`]) need not know which beforehand. With `pick` one expert is kept instead: the simplest
 //! within one standard error of the best.
 //!
 //! Not all stand on the same ground. Most graphs want the strong one, but some must be learned by heart (Chameleon and Squirrel,
@@ -19,21 +19,35 @@ use crate::ground::Ground;
 use crate::setting::Setting;
 
 /// Settings of `auto`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct AutoConfig {
     /// Whether one expert is kept in place of the pool.
     pick: bool,
+    /// Whether label propagation is one of the experts on the strong ground.
+    labels: bool,
 }
+
+impl Default for AutoConfig {
+    fn default() -> Self {
+        Self { pick: false, labels: true }
+    }
+}
+
+/// The name of the setting that says whether label propagation is one of the experts.
+pub(crate) const WITH_LABELS: &str = "labels";
 
 /// Epochs without a better window after which a regularised network that trusts every edge stops, unless `patience` is set.
 const PATIENCE: u32 = 60;
 
 /// What can be set.
-pub(crate) const SETTINGS: &[Setting] = &[Setting::fixed(
-    "pick",
-    "true: keep one expert, the simplest within one standard error of the best on validation, in place of the pool",
-)];
+pub(crate) const SETTINGS: &[Setting] = &[
+    Setting::fixed(
+        "pick",
+        "true: keep one expert, the simplest within one standard error of the best on validation, in place of the pool",
+    ),
+    Setting::fixed(WITH_LABELS, "false: without label propagation among the experts"),
+];
 
 pub(crate) fn defaults(_: &RunConfig) -> Result<Table, TrainError> {
     to_table(&AutoConfig::default())
@@ -41,7 +55,7 @@ pub(crate) fn defaults(_: &RunConfig) -> Result<Table, TrainError> {
 
 /// The experts of a config, the simplest first.
 pub(crate) fn experts(config: &RunConfig) -> Result<Experts, TrainError> {
-    let AutoConfig { pick } = config.settings_over(&AutoConfig::default())?;
+    let AutoConfig { pick, labels } = config.settings_over(&AutoConfig::default())?;
     let expert = |label: &'static str, method: &str, backbone: Backbone| {
         let (method, settings, keep) = (method.to_owned(), Table::new(), Some(Keep::Method));
         let ground = Some(config.stands_on());
@@ -84,5 +98,9 @@ pub(crate) fn experts(config: &RunConfig) -> Result<Experts, TrainError> {
         Backbone::Mlp => {}
     }
     list.extend([trusting("rcl", backbone), believing("belief 0.5", 0.5), believing("belief 1", 1.0)]);
+    // On the paper's ground the experts are those of the paper's experiments.
+    if labels && config.stands_on() == Ground::Strong {
+        list.push(expert("labels", "label-propagation", Backbone::Mlp));
+    }
     Ok(Experts { list, pick })
 }

@@ -5,6 +5,7 @@ pub(crate) mod belief;
 pub(crate) mod drop_edge;
 mod edge_scores;
 pub(crate) mod gnn_svd;
+pub(crate) mod label_propagation;
 pub(crate) mod neural_sparse;
 pub(crate) mod nodes;
 pub(crate) mod pro_gnn;

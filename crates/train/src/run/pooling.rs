@@ -61,17 +61,13 @@ impl Run {
             curve: largest.curve.clone(),
             edges_history: ordered.edges_history.clone(),
         });
-        Ok((records, self.for_other_nodes(experts, &pool, most)?))
+        Ok((records, self.for_other_nodes(experts, &pool)?))
     }
 
-    /// Those of a pool that are needed to answer for other nodes: all that count, the one that counts `most` in any case, and those
-    /// that these begin with. None where one of them cannot answer for others.
-    fn for_other_nodes(
-        &self,
-        experts: Vec<Trained>,
-        pool: &Pool,
-        most: usize,
-    ) -> Result<Vec<PooledExpert>, TrainError> {
+    /// Those of a pool that are needed to answer for other nodes: all that count, and those that these begin with. What knows the
+    /// labels of its own graph alone is left out; the weights of the others stay as they are. None where nothing else counts, or
+    /// where one of the others cannot answer.
+    fn for_other_nodes(&self, experts: Vec<Trained>, pool: &Pool) -> Result<Vec<PooledExpert>, TrainError> {
         let Course::Pool { experts: specs, .. } = self.spec.course() else { return Ok(Vec::new()) };
         let first = |number: usize| -> Result<Option<usize>, TrainError> {
             if experts[number].snapshot.beliefs.is_none() {
@@ -83,7 +79,13 @@ impl Run {
                 .position(|(_, spec)| Some(spec.id()) == warm_start.as_ref().map(RunSpec::id)))
         };
         let begins_with = (0..experts.len()).map(first).collect::<Result<Vec<_>, _>>()?;
-        let counts = |number: usize| number == most || pool.weights[number] > 0.0;
+        let knows_labels_alone = |number: usize| experts[number].config.method == "label-propagation";
+        // Where no expert counts at all, one of them stands for the answer that all classes are as likely.
+        let none_counts = pool.weights.iter().all(|&weight| weight == 0.0);
+        let counts = |number: usize| {
+            let counts = pool.weights[number] > 0.0 || (none_counts && number == 0);
+            counts && !knows_labels_alone(number)
+        };
         let is_needed = |number: usize| {
             let begins = |other: usize| counts(other) && begins_with[other] == Some(number);
             counts(number) || (0..experts.len()).any(begins)

@@ -11,6 +11,7 @@ mod files;
 mod ground;
 mod house;
 mod keep;
+mod label_propagation;
 mod learned_edges;
 mod limits;
 mod methods;

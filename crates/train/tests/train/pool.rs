@@ -19,7 +19,7 @@ fn every_expert_is_as_if_it_had_run_alone() {
     let set = set();
     let auto = trained(&set, &config(&[("method", "auto")]), 1);
     let names: Vec<&str> = weights(&auto).into_iter().map(|(name, _)| name).collect();
-    assert_eq!(names, ["mlp", "gcn", "sage", "rcl", "belief 0.5", "belief 1"]);
+    assert_eq!(names, ["mlp", "gcn", "sage", "rcl", "belief 0.5", "belief 1", "labels"]);
     assert!(weights(&auto).iter().all(|(_, weight)| *weight >= 0.0), "{:?}", weights(&auto));
     for (place, settings) in [
         &[("method", "mlp")][..],
@@ -28,6 +28,7 @@ fn every_expert_is_as_if_it_had_run_alone() {
         &[("method", "rcl"), ("keep", "method")],
         &[("method", "belief"), ("strength", "0.5")],
         &[("method", "belief"), ("strength", "1.0")],
+        &[("method", "label-propagation")],
     ]
     .into_iter()
     .enumerate()
@@ -41,6 +42,26 @@ fn every_expert_is_as_if_it_had_run_alone() {
     }
     assert_eq!(auto.record.result.chosen.as_deref(), Some("pool"));
     assert!(auto.edges.is_some(), "the curriculum says what it makes of edges");
+}
+
+#[test]
+fn label_propagation_is_left_out_where_that_is_set_and_on_the_papers_ground() {
+    let (set, more) = (set(), |more: &[_]| config(&[&[("method", "auto"), ("epochs", "3")], more].concat()));
+    let [with, without] = [more(&[]), more(&[("labels", "false")])].map(|config| trained(&set, &config, 1));
+    let names = |finished: &Finished| -> Vec<String> {
+        weights(finished).into_iter().map(|(name, _)| name.to_owned()).collect()
+    };
+    assert_eq!(names(&without), ["mlp", "gcn", "sage", "rcl", "belief 0.5", "belief 1"]);
+    assert_eq!(names(&with)[..6], names(&without));
+    assert_eq!(names(&with)[6..], ["labels"]);
+    assert_ne!(with.record.result.id, without.record.result.id);
+    assert!(with.snapshot.logits != without.snapshot.logits);
+    // There it makes no difference, and is no other run.
+    let on_paper = |labels| trained(&set, &more(&[("ground", "paper"), ("labels", labels)]), 1);
+    let [asked, not_asked] = ["true", "false"].map(on_paper);
+    assert_eq!(names(&asked), names(&without));
+    assert_eq!(asked.record.result.id, not_asked.record.result.id);
+    assert!(asked.snapshot.logits == not_asked.snapshot.logits);
 }
 
 #[test]
@@ -104,7 +125,7 @@ fn two_classes_a_hundred_no_features_and_edges_at_random_are_defined() {
         let auto = trained(&set, &config(&[("method", "auto"), ("epochs", "10")]), 1);
         assert!(auto.snapshot.logits.iter().all(|logit| logit.is_finite()), "{what}");
         let (test, all) = (auto.record.result.test.unwrap(), weights(&auto));
-        assert!((0.0..=100.0).contains(&test) && all.len() == 6, "{what}: {test} {all:?}");
+        assert!((0.0..=100.0).contains(&test) && all.len() == 7, "{what}: {test} {all:?}");
         assert!(all.iter().all(|(_, weight)| weight.is_finite() && *weight >= 0.0), "{what}: {all:?}");
         assert!(auto.edges.unwrap().weight.iter().all(|weight| (0.0..=1.0).contains(weight)), "{what}");
     }

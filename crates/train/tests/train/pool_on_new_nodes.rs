@@ -91,7 +91,7 @@ fn every_network_of_a_pool_answers_for_new_nodes_as_it_would_alone() {
 
 #[test]
 fn a_pool_of_networks_that_trust_every_edge_says_the_same_of_its_graph_as_of_a_new_one() {
-    // With many labels neither belief propagation nor the curriculum takes part.
+    // With many labels neither the curriculum nor belief or label propagation takes part.
     let (plain, split) = set();
     let nodes = plain.graph().nodes();
     let Labels::Classes(classes) = &**plain.labels() else { panic!("classes") };
@@ -192,7 +192,7 @@ fn a_pool_that_was_written_and_read_says_the_same_of_new_nodes_to_the_bit() {
 fn a_pool_keeps_the_experts_that_count_and_what_they_begin_with() {
     // What the features say, belief propagation knows too.
     let set = circle("homophily=0.6,nodes=1500,edges=6000,classes=3,sigma=300", 1);
-    let pool = auto(&set);
+    let pool = trained(&set, &config(&[("method", "auto"), ("labels", "false")]), 1);
     let counts: Vec<&str> = pool
         .record
         .result
@@ -207,6 +207,22 @@ fn a_pool_keeps_the_experts_that_count_and_what_they_begin_with() {
     assert_eq!(kept, [&["mlp"], &counts[..]].concat());
     let logits = of_new(&read_again(&pool, &set.0), &other());
     assert!(logits.iter().all(|logit| logit.is_finite()));
+}
+
+#[test]
+fn a_pool_answers_for_new_nodes_without_label_propagation_and_with_the_weights_of_the_others() {
+    let set = set();
+    let pool = auto(&set);
+    let weight = |name: &str| pool.record.result.pool.iter().find(|one| one.expert == name).unwrap().weight;
+    assert!(weight("labels") > 0.0, "it counts for the nodes of the training: {:?}", pool.record.result.pool);
+    let model = read_again(&pool, &set.0);
+    let kept: Vec<(&str, f64)> =
+        model.header().experts.iter().map(|expert| (&expert.name[..], expert.weight)).collect();
+    assert!(kept.len() >= 4 && kept.iter().all(|(name, _)| *name != "labels"), "{kept:?}");
+    assert!(kept.iter().all(|&(name, kept)| kept == weight(name)), "{kept:?}");
+    let right = accuracy(&of_new(&model, &other()), &other(), 0..300);
+    assert!(right > 0.6, "{right}");
+    assert!(model.logits(&set.0).unwrap() == pool.snapshot.logits, "of its own nodes what the run said");
 }
 
 #[test]

@@ -52,8 +52,8 @@ fn every_method_honours_weights_on_each_of_its_backbones() {
         for backbone in method.backbones {
             let config = with_edges(method.name, backbone);
             let (without, with) = (trained(&plain, &config, 1), trained(&weighted, &config, 1));
-            // CLNode and belief look at the neighbours of a node even where the model does not.
-            let looks = ["clnode", "belief"].contains(&method.name);
+            // These look at the neighbours of a node even where the model does not.
+            let looks = ["clnode", "belief", "label-propagation"].contains(&method.name);
             let no_edges = method.name == "mlp" || (*backbone == "mlp" && !looks);
             let equal = without.snapshot.logits == with.snapshot.logits;
             assert_eq!(equal, no_edges, "{} {backbone}", method.name);
