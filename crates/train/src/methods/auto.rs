@@ -2,7 +2,8 @@
 //!
 //! The edge-free model knows features alone, the plain networks trust every edge, the curriculum learns which to trust, and
 //! belief propagation reads what classes neighbours of a class have, alike or not. Label propagation knows which labels are near,
-//! and nothing of features. Where one of them is bad another one is good, and the pool ([`crate::pool`]) need not know which beforehand. With `pick` one expert is kept instead: the simplest
+//! and nothing of features. Where one of them is bad another one is good, and the pool ([`crate::pool`]) need not know which
+//! beforehand. With `pick` one expert is kept instead: the simplest
 //! within one standard error of the best.
 //!
 //! Not all stand on the same ground. Most graphs want the strong one, but some must be learned by heart (Chameleon and Squirrel,

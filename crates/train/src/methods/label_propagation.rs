@@ -24,7 +24,7 @@ use crate::config::{RunConfig, to_table};
 use crate::error::TrainError;
 use crate::learner::{Epoch, Evaluated, Learner, Recipe, Start};
 use crate::material::Material;
-use crate::methods::belief::check_labels;
+use crate::methods::belief::{FLOOR, check_labels};
 use crate::scoring::comparable;
 use crate::setting::Setting;
 use crate::snapshot::{SavedStructure, Snapshot};
@@ -57,9 +57,6 @@ pub(crate) const SETTINGS: &[Setting] = &[
 
 /// How much the shares of the classes count beside a label that is one edge away.
 const PRIOR: f64 = 0.3;
-
-/// The least logarithm of a probability that is kept: a class without training nodes may have probability 0.
-const FLOOR: f32 = -69.0;
 
 /// Nodes that one thread has at a time.
 const ROWS: usize = 1024;
@@ -220,6 +217,7 @@ impl Told {
                 let labels = |heard: f32| root * f64::from(heard);
                 let all = heard.iter().map(|&heard| labels(heard)).sum::<f64>() + PRIOR;
                 for ((logit, &heard), share) in row.iter_mut().zip(heard).zip(&self.shares) {
+                    // A class without training nodes may have probability 0.
                     let p = (labels(heard) + PRIOR * share) / all;
                     *logit = (libm::log(p) as f32).max(FLOOR);
                 }

@@ -212,14 +212,16 @@ fn settings_out_of_range_and_many_labels_are_refused_by_name() {
 }
 
 #[test]
-fn the_answers_are_kept_in_the_model_file() {
-    let (dataset, split) = small();
-    let finished = trained(&(dataset.clone(), split), &config(&[("method", "belief")]), 1);
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("model.safetensors");
-    finished.write_model(&path, &dataset, None).unwrap();
-    let saved = SavedModel::open(&path).unwrap();
-    assert!(saved.logits(&dataset).unwrap() == finished.snapshot.logits);
-    let refused = saved.logits_of_new(&dataset, &Threads::one()).unwrap_err().to_string();
-    assert!(refused.contains("belief, which keeps its answers"), "{refused}");
+fn methods_without_a_network_keep_their_answers_in_the_model_file() {
+    let set = small();
+    for method in ["belief", "label-propagation"] {
+        let finished = trained(&set, &config(&[("method", method)]), 1);
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("model.safetensors");
+        finished.write_model(&path, &set.0, None).unwrap();
+        let saved = SavedModel::open(&path).unwrap();
+        assert!(saved.logits(&set.0).unwrap() == finished.snapshot.logits);
+        let refused = saved.logits_of_new(&set.0, &Threads::one()).unwrap_err().to_string();
+        assert!(refused.contains(&format!("{method}, which keeps its answers")), "{refused}");
+    }
 }

@@ -1,8 +1,7 @@
 //! Label propagation: what the labels of training nodes say along edges.
 
 use edgepace_graph::{Classes, Dataset, DenseFeatures, Features, Graph, Labels, ManyLabels, Split};
-use edgepace_nn::Threads;
-use edgepace_train::{Material, SavedModel};
+use edgepace_train::Material;
 
 use crate::resume::{bits, in_pieces};
 use crate::sets::{circle, config, small, trained, weighted};
@@ -216,17 +215,4 @@ fn settings_out_of_range_and_many_labels_are_refused_by_name() {
     let (material, _) = Material::new(&dataset, &split).unwrap();
     let refusal = config(&[METHOD]).check().unwrap().spec(&material, 1).unwrap_err().to_string();
     assert!(refusal.contains("labels") && refusal.contains("label-propagation"), "{refusal}");
-}
-
-#[test]
-fn the_answers_are_kept_in_the_model_file() {
-    let (dataset, split) = small();
-    let finished = trained(&(dataset.clone(), split), &config(&[METHOD]), 1);
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("model.safetensors");
-    finished.write_model(&path, &dataset, None).unwrap();
-    let saved = SavedModel::open(&path).unwrap();
-    assert!(saved.logits(&dataset).unwrap() == finished.snapshot.logits);
-    let refused = saved.logits_of_new(&dataset, &Threads::one()).unwrap_err().to_string();
-    assert!(refused.contains("label-propagation, which keeps its answers"), "{refused}");
 }

@@ -78,7 +78,7 @@ const ESTIMATES: u32 = 5;
 const REPORTED: usize = 4;
 
 /// The least logarithm of a probability that is kept.
-const FLOOR: f32 = -69.0;
+pub(crate) const FLOOR: f32 = -69.0;
 
 pub(crate) fn defaults(_: &RunConfig) -> Result<Table, TrainError> {
     to_table(&BeliefConfig::default())
