@@ -49,7 +49,12 @@ impl Comparison {
     /// validation cannot tell apart the simpler one counts, and that is also the one that had half as many chances to be
     /// lucky, being evaluated once in an epoch where the method is evaluated twice.
     pub(crate) fn keeps_plain(&self) -> bool {
-        self.lead >= -self.standard_error.unwrap_or(0.0)
+        !self.is_beaten_by(1.0)
+    }
+
+    /// Whether the method is better by more than so many standard errors.
+    pub(crate) fn is_beaten_by(&self, errors: f64) -> bool {
+        self.lead < -errors * self.standard_error.unwrap_or(0.0)
     }
 
     /// Whether plain training is better by more than one standard error.
@@ -95,6 +100,7 @@ mod tests {
         assert!(of(0.03, Some(0.02)).keeps_plain() && of(0.03, Some(0.02)).is_certain());
         assert!(of(0.0, Some(0.0)).keeps_plain() && of(0.0, None).keeps_plain());
         assert!(!of(-1e-9, None).keeps_plain(), "without a standard error the better one counts");
+        assert!(of(-0.03, Some(0.02)).is_beaten_by(1.0) && !of(-0.03, Some(0.02)).is_beaten_by(2.0));
     }
 
     #[test]

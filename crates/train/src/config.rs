@@ -91,13 +91,16 @@ pub enum Keep {
 pub const RUN_SETTINGS: &[Setting] = &[
     Setting::fixed("backbone", "the convolution: gcn, gin, sage, pna or mlp"),
     Setting::fixed("method", "what decides which edges and nodes to learn from"),
-    Setting::fixed("preset", "a named set of the method's settings; unset: its first"),
+    Setting::fixed(
+        "preset",
+        "a named set of the method's settings; unset: its first, and trust for rcl on the strong ground",
+    ),
     Setting::fixed("epochs", "training epochs, from 1 to 1000000"),
     Setting::fixed("lr", "step size of Adam, above 0"),
     Setting::fixed(
         "ground",
         "how a network is regularised where that is left open: paper (as in the paper's experiments) or strong; unset: strong for \
-         the methods auto and belief, paper for the others",
+         the methods rcl (but for presets other than trust), auto and belief, paper for the others",
     ),
     Setting::fixed(
         "weight_decay",
@@ -283,10 +286,10 @@ impl RunConfig {
         Ok(())
     }
 
-    /// The ground that is set, or that of the method.
+    /// The ground that is set, or that of the method. Presets of the curriculum other than its own were chosen on the paper's.
     pub(crate) fn stands_on(&self) -> Ground {
-        self.ground.unwrap_or(match &self.method[..] {
-            "auto" | "belief" => Ground::Strong,
+        self.ground.unwrap_or(match (&self.method[..], self.preset.as_deref()) {
+            ("auto" | "belief", _) | ("rcl", None | Some("trust")) => Ground::Strong,
             _ => Ground::Paper,
         })
     }
@@ -304,6 +307,22 @@ impl RunConfig {
             restart_after: self.restart_after.or(Some(ground.restart_after)),
             ..self.clone()
         }
+    }
+
+    /// The same with what the paper's ground says, whatever was set.
+    pub(crate) fn on_paper(&self) -> Self {
+        let open = Self {
+            ground: Some(Ground::Paper),
+            weight_decay: None,
+            decay_on: None,
+            input_dropout: None,
+            drop_edge: None,
+            epoch_rule: None,
+            restart_after: None,
+            ..self.clone()
+        };
+        // The paper's ground looks at nothing.
+        open.grounded(Situation { words: None, train: 0, drops_edges: false })
     }
 
     /// Settings that do nothing, by name: what does nothing is not part of a run's id.

@@ -43,6 +43,8 @@ impl Start<'_> {
 pub enum WarmStart {
     /// Plain training on all edges, with the same backbone.
     Plain,
+    /// The same on the paper's ground, whatever ground the run stands on.
+    PlainOfPaper,
     /// Plain training without any edge.
     EdgeFree,
 }
@@ -51,7 +53,7 @@ impl WarmStart {
     /// The method that trains it.
     pub fn method(self) -> &'static str {
         match self {
-            WarmStart::Plain => "vanilla",
+            WarmStart::Plain | WarmStart::PlainOfPaper => "vanilla",
             WarmStart::EdgeFree => "mlp",
         }
     }

@@ -9,6 +9,7 @@ use crate::config::RunConfig;
 use crate::error::TrainError;
 use crate::features_from::UsedFeatures;
 use crate::fit::Curve;
+use crate::ground::Ground;
 use crate::pool::Expert;
 use crate::scoring::Scores;
 use crate::warning::{Warning, with_messages};
@@ -81,6 +82,9 @@ pub struct RunResult {
     /// The best validation score of the warm start, which is plain training; none without a warm start.
     #[serde(default)]
     pub warm_start_validation: Option<f64>,
+    /// The ground of that plain training where it is not the run's own: the better of two on validation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plain_ground: Option<Ground>,
     /// That of what the method made; none without a warm start.
     #[serde(default)]
     pub method_validation: Option<f64>,

@@ -230,6 +230,7 @@ pub const METHODS: &[MethodInfo] = &[
         presets: rcl::PRESETS,
         keeps: Keep::Best,
         candidates: Some(rcl::candidates),
+        to_save_memory: "preset `edgepace`, or a smaller `hidden`",
         ..curriculum("rcl", "Relational Curriculum Learning: well-expected edges first")
     },
     MethodInfo {

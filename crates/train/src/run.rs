@@ -10,11 +10,12 @@ use edgepace_graph::{Dataset, Split};
 use edgepace_nn::{Logits, Threads};
 
 use crate::choose::{Chooser, Member, Trial};
+use crate::compare::Comparison;
 use crate::config::RunConfig;
 use crate::error::TrainError;
 use crate::event::{Event, Listener, Phase};
 use crate::fit::{Terms, Training};
-use crate::learner::{Recipe, Start};
+use crate::learner::{Recipe, Start, WarmStart};
 use crate::material::Material;
 use crate::pool::PooledExpert;
 use crate::record::RunRecord;
@@ -50,7 +51,7 @@ pub struct Run {
     experts: Vec<Trained>,
     /// The latest warm starts with their ids: the next training may need them too, and the first may turn out to be the best.
     warm_starts: Vec<(String, Arc<Trained>)>,
-    /// What the best so far is compared with: the first of its own.
+    /// What the best so far is compared with.
     best_warm_start: Option<(String, Arc<Trained>)>,
     /// The edge report of the best that has one, with its validation score.
     report: Option<(Option<f64>, EdgeReport)>,
@@ -59,6 +60,13 @@ pub struct Run {
     seconds: f64,
     warm_start_seconds: f64,
 }
+
+/// Standard errors by which plain training on the paper's ground must validate better than on the run's own: one for chance, and
+/// one because its epoch is that of the best score on these very nodes.
+const BY_FAR: f64 = 2.0;
+
+/// What a checkpoint calls the warm starts, in turn.
+const WARM_STARTS: [&str; 3] = ["warm_start", "second_warm_start", "third_warm_start"];
 
 /// A run that is over.
 pub struct Finished {
@@ -255,9 +263,21 @@ impl Run {
             self.experts.push(kept);
         } else if is_best {
             self.best = Some(kept);
-            self.best_warm_start = self.warm_starts.first().cloned();
+            self.best_warm_start = self.plain_to_keep();
         }
         Ok(())
+    }
+
+    /// The one of the latest warm starts that may be kept in place of what a method makes: of plain training on two grounds
+    /// that of the run's own, which comes last, unless the other validates better by far.
+    fn plain_to_keep(&self) -> Option<(String, Arc<Trained>)> {
+        let plain = self.warm_starts.iter().filter(|(_, one)| one.config.method == WarmStart::Plain.method());
+        let own_or_other = plain.reduce(|other, own| {
+            let metric = self.spec.metric();
+            let compared = Comparison::new(&self.material, metric, &own.1.snapshot, &other.1.snapshot);
+            if compared.is_some_and(|compared| compared.is_beaten_by(BY_FAR)) { other } else { own }
+        });
+        own_or_other.or(self.warm_starts.first()).cloned()
     }
 
     /// What a training is chosen by, where that is not the metric of the run; none without validation nodes.
@@ -290,19 +310,16 @@ impl Run {
         if let Some(training) = &self.training {
             state.put_part("training", training.save()?);
         }
-        let (latest, of_best) = (self.warm_starts.first(), self.best_warm_start.as_ref());
-        if let Some((id, _)) = latest {
-            state.put_value("warm_start_id", id)?;
+        for ((id, warm_start), name) in self.warm_starts.iter().zip(WARM_STARTS) {
+            state.put_value(&format!("{name}_id"), id)?;
+            state.put_part(name, warm_start.save()?);
         }
-        if let Some((id, second)) = self.warm_starts.get(1) {
-            state.put_value("second_warm_start_id", id)?;
-            state.put_part("second_warm_start", second.save()?);
-        }
+        let of_best = self.best_warm_start.as_ref();
         state.put_value("best_warm_start_id", &of_best.map(|(id, _)| id))?;
-        // Mostly the two are one.
-        let other = of_best.filter(|(id, _)| latest.is_none_or(|(latest, _)| latest != id));
-        let [latest, other] = [latest, other].map(|one| one.map(|(_, plain)| &**plain));
-        for (name, kept) in [("best", self.best.as_ref()), ("warm_start", latest), ("best_warm_start", other)]
+        // Mostly it is one of the latest.
+        let other = of_best.filter(|(id, _)| self.warm_starts.iter().all(|(latest, _)| latest != id));
+        for (name, kept) in
+            [("best", self.best.as_ref()), ("best_warm_start", other.map(|(_, plain)| &**plain))]
         {
             if let Some(kept) = kept {
                 state.put_part(name, kept.save()?);
@@ -368,19 +385,17 @@ impl Run {
         if report.has("difficulty") {
             self.report = Some((report.value("validation")?, EdgeReport::restore(&report)?));
         }
-        if let Some(plain) = kept("warm_start")? {
-            self.put_on_shelf(&state.value::<String>("warm_start_id")?, plain);
-        }
-        if let Some(second) = kept("second_warm_start")? {
-            let (id, second) = (state.value::<String>("second_warm_start_id")?, Arc::new(second));
-            self.shelf.put(&id, Arc::clone(&second));
-            self.warm_starts.push((id, second));
+        for name in WARM_STARTS {
+            let Some(warm_start) = kept(name)? else { break };
+            let (id, warm_start) = (state.value::<String>(&format!("{name}_id"))?, Arc::new(warm_start));
+            self.shelf.put(&id, Arc::clone(&warm_start));
+            self.warm_starts.push((id, warm_start));
         }
         // Checkpoints of earlier versions do not name it: they have one warm start at most.
         let latest = || self.warm_starts.first().map(|(id, _)| id.clone());
         let of_best = state.value::<Option<String>>("best_warm_start_id").unwrap_or_else(|_| latest());
         if let Some(id) = of_best {
-            self.best_warm_start = self.warm_starts.first().cloned();
+            self.best_warm_start = self.warm_starts.iter().find(|(latest, _)| *latest == id).cloned();
             if let Some(plain) = kept("best_warm_start")? {
                 let plain = Arc::new(plain);
                 self.shelf.put(&id, Arc::clone(&plain));

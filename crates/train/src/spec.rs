@@ -13,7 +13,7 @@ use crate::candidates::{Candidate, Experts};
 use crate::config::{Keep, RunConfig};
 use crate::error::TrainError;
 use crate::features_from::FeaturesFrom;
-use crate::ground::Situation;
+use crate::ground::{Ground, Situation};
 use crate::learner::{Recipe, WarmStart};
 use crate::material::Material;
 use crate::memory::available_bytes;
@@ -284,6 +284,8 @@ impl RunSpec {
             Course::Best { candidates: several, .. } | Course::Pool { experts: several, .. } => {
                 several.iter().map(|(_, spec)| spec.id()).collect()
             }
+            // What a search tries is compared in the same way.
+            Course::One(_) | Course::Search if self.compares_grounds() => vec!["plain on paper"],
             _ => Vec::new(),
         };
         // What a search tries depends on whether a preset is set.
@@ -428,7 +430,8 @@ impl RunSpec {
 
     /// What is kept of the trainings that came first.
     fn warm_start_bytes(&self, material: &Material) -> u64 {
-        total(self.kinds_of_warm_starts().map(|_| snapshot_bytes(material, &self.config)))
+        let of_one = |first: &Self| snapshot_bytes(material, first.config());
+        self.warm_starts().map_or(0, |firsts| total(firsts.iter().map(of_one)))
     }
 
     /// What is kept of the best training while the next one runs: a snapshot, and twice a report of the edges.
@@ -511,14 +514,23 @@ impl RunSpec {
         Self { config, course: Course::One(recipe), ..self.clone() }.identified()
     }
 
-    /// What is trained before a training, in this order: what it may be kept in place of, and what it starts from.
+    /// What is trained before a training, in this order: what may be kept in its place, and what it starts from. Some graphs
+    /// must be learned by heart, which the strong ground forbids, so that plain training on the paper's may be kept as well.
     pub(crate) fn kinds_of_warm_starts(&self) -> impl Iterator<Item = WarmStart> {
         let recipe = match &self.course {
             Course::One(recipe) => Some(recipe),
             _ => None,
         };
-        let compared = recipe.and_then(|recipe| recipe.compared_with()).filter(|_| self.keeps_best());
-        compared.into_iter().chain(recipe.and_then(|recipe| recipe.wants_warm_start()))
+        let start = recipe.and_then(|recipe| recipe.wants_warm_start());
+        let other = recipe.and_then(|recipe| recipe.compared_with()).filter(|_| self.keeps_best());
+        let of_paper = other.or(start) == Some(WarmStart::Plain) && self.compares_grounds();
+        let of_paper = of_paper.then_some(WarmStart::PlainOfPaper);
+        [of_paper, other, start].into_iter().flatten()
+    }
+
+    /// Whether plain training on another ground than the run's may be kept.
+    fn compares_grounds(&self) -> bool {
+        self.keeps_best() && self.config.stands_on() == Ground::Strong
     }
 
     /// The same as specs.
@@ -530,19 +542,18 @@ impl RunSpec {
     pub(crate) fn warm_start(&self, kind: WarmStart) -> Result<Self, TrainError> {
         let config = RunConfig {
             method: kind.method().into(),
-            backbone: match kind {
-                WarmStart::Plain => self.config.backbone,
-                WarmStart::EdgeFree => Backbone::Mlp,
-            },
-            drop_edge: self.config.drop_edge.map(|rate| match kind {
-                WarmStart::Plain => rate,
-                WarmStart::EdgeFree => 0.0,
-            }),
             preset: None,
             keep: None,
             search: Search::Off,
             settings: toml::Table::new(),
             ..self.config.clone()
+        };
+        let config = match kind {
+            WarmStart::Plain => config,
+            WarmStart::PlainOfPaper => config.on_paper(),
+            WarmStart::EdgeFree => {
+                RunConfig { backbone: Backbone::Mlp, drop_edge: config.drop_edge.map(|_| 0.0), ..config }
+            }
         };
         self.with_recipe(config, Arc::new(Vanilla))
     }

@@ -169,7 +169,7 @@ fn estimates_are_close_to_what_is_allocated() {
         check(&weighted, settings);
     }
     check(&numbers, "method=vanilla backbone=gcn hidden=256");
-    check(&words, "method=rcl backbone=gcn hidden=128 period=2 epochs=5");
+    check(&words, "method=rcl preset=edgepace backbone=gcn hidden=128 period=2 epochs=5");
     // Features that the run makes, and such that are stored otherwise than they came.
     let none = dataset("none", 3000, DenseFeatures::new(3000, 0, Vec::new()).unwrap().into());
     for settings in [

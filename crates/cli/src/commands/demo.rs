@@ -128,7 +128,9 @@ fn train(
     method: &str,
     (collected, number): (&Collected, usize),
 ) -> Result<Vec<(RunResult, Option<EdgeReport>)>> {
-    let config = RunConfig { method: method.to_owned(), epochs: args.epochs, ..RunConfig::default() };
+    // Of its presets, the one whose edges come in little by little.
+    let preset = (method == "rcl").then(|| "edgepace".to_owned());
+    let config = RunConfig { method: method.to_owned(), preset, epochs: args.epochs, ..RunConfig::default() };
     let checked = config.check()?;
     let data = DataSource::Name(name.to_owned());
     let plan =

@@ -25,9 +25,9 @@ use crate::{dry_run, help, messages};
 /// Train a graph neural network that learns which edges to trust.
 ///
 /// The same dataset, settings and seed give the same result on any number of threads. A run is judged on the test nodes
-/// once, at its epoch of best validation. The curriculum is kept where it validates better than the plain training that it
-/// begins with by more than one standard error, and else that (`--set keep=method`: always the curriculum). Noise, split and the graph of
-/// a generator follow the seed unless they name their own.
+/// once, at its epoch of best validation. The curriculum is kept where it validates better than plain training by more than
+/// one standard error, and else that (`--set keep=method`: always the curriculum). Noise, split and the graph of a generator
+/// follow the seed unless they name their own.
 ///
 /// `--out` writes `config.toml` (all that was asked for: `--config` does it again), `result.json` and, for each seed, a folder with `history.jsonl` (what
 /// happened in each epoch), `model.safetensors` (for `edgepace predict`), `record.json` (everything about the run) and, for

@@ -130,7 +130,7 @@ fn a_dry_run_tells_what_would_be_done_how_long_and_with_how_much_memory_and_writ
     );
     assert_eq!(
         (&told["method"], &told["preset"], &told["noise"]),
-        (&"rcl".into(), &"edgepace".into(), &"fake=1".into())
+        (&"rcl".into(), &"trust".into(), &"fake=1".into())
     );
     let split = &told["split"];
     assert_eq!((&split["name"], &split["train"]), (&"thirds".into(), &67.into()));

@@ -145,7 +145,7 @@ fn runs_are_listed_filtered_compared_moved_and_removed() {
     assert_eq!(list("").len(), RUNS);
     let some = list("method=rcl seed<1 noise=fake=0.5");
     assert_eq!(some.len(), 2);
-    assert!(some.iter().all(|row| row["seed"] == 0 && row["preset"] == "edgepace"), "{some:?}");
+    assert!(some.iter().all(|row| row["seed"] == 0 && row["preset"] == "trust"), "{some:?}");
     assert_eq!(list("experiment=plan method!=rcl").len(), 12);
     assert_eq!(list("test>=101").len() + list("experiment=other").len(), 0);
     let order: Vec<u64> =

@@ -40,7 +40,7 @@ fn the_json_object_has_what_programs_read() {
         json(&format!("train {GRAPH} --backbone gcn --method rcl --epochs 30 --seeds 0..3 --jobs 2 --json"));
     assert_eq!(output["dataset"], GRAPH);
     for (field, expected) in
-        [("backbone", "gcn"), ("method", "rcl"), ("preset", "edgepace"), ("split", "thirds")]
+        [("backbone", "gcn"), ("method", "rcl"), ("preset", "trust"), ("split", "thirds")]
     {
         assert_eq!(output[field], expected, "{field}");
     }
@@ -113,12 +113,12 @@ fn a_run_leaves_its_files_behind_and_is_not_overwritten_unasked() {
     let result: Value = serde_json::from_str(&read("result.json")).expect("JSON");
     assert_eq!(result["runs"][1]["seed"], 4);
     for seed in ["seed-1", "seed-4"] {
-        // The warm start, an update, and the run.
+        // Plain training on two grounds, the warm start, an update, and the run.
         let events: Vec<Value> = read(&format!("{seed}/history.jsonl"))
             .lines()
             .map(|line| serde_json::from_str(line).expect("JSON"))
             .collect();
-        assert_eq!(events.iter().filter(|event| event["event"] == "epoch").count(), 16);
+        assert_eq!(events.iter().filter(|event| event["event"] == "epoch").count(), 32);
         let edges = read(&format!("{seed}/edges.csv"));
         assert!(edges.starts_with("source,target,suspicion,difficulty,first_epoch,weight,source_class,target_class,feature_similarity,jaccard\n"));
         assert_eq!(edges.lines().count(), 601);

@@ -115,7 +115,8 @@ fn each_thing_that_one_would_want_to_know_is_said() {
 #[test]
 fn a_curriculum_that_does_not_pay_is_said_once_for_all_seeds_and_plain_training_is_kept() {
     let graph = "synthetic:homophily=0.9,sigma=900,nodes=600,edges=3600,classes=4";
-    let run = edgepace(format!("train {graph} --seeds 0..2 --epochs 60 --threads 1").split(' '));
+    let run =
+        edgepace(format!("train {graph} --preset edgepace --seeds 0..2 --epochs 60 --threads 1").split(' '));
     assert_eq!(run.code, Some(0), "{}", run.stderr);
     let said: Vec<&str> = run.stderr.lines().collect();
     assert_eq!(said.len(), 1, "{}", run.stderr);
@@ -130,7 +131,8 @@ fn a_curriculum_that_does_not_pay_is_said_once_for_all_seeds_and_plain_training_
             &format!("train {graph} --seeds 0..2 --epochs 60 --threads 1 --json{settings}"),
         )
     };
-    let (default, vanilla, method) = (of(""), of(" --method vanilla"), of(" --set keep=method"));
+    let (default, vanilla, method) =
+        (of(" --preset edgepace"), of(" --method vanilla"), of(" --preset edgepace --set keep=method"));
     assert_eq!(default["test_mean"], vanilla["test_mean"]);
     for (run, plain) in
         default["runs"].as_array().expect("runs").iter().zip(vanilla["runs"].as_array().expect("runs"))

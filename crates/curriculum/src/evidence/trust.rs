@@ -7,8 +7,8 @@
 //!
 //! There are three: what the caller knows of the classes of both ends, as a ratio; the similarity of features; the common
 //! neighbours. The latter two are counted in bins, at edges and at degree-matched non-edges. ε is the lowest ratio of the
-//! caller's that is not an outlier: nothing is seen more rarely at edges than edges at random show it. So an edge between
-//! classes that are hardly ever linked counts as one at random, which it is to whoever learns classes.
+//! first kind there is that is not an outlier: nothing is seen more rarely at edges than edges at random show it. So an edge
+//! between classes that are hardly ever linked counts as one at random, which it is to whoever learns classes.
 
 use edgepace_graph::{Features, Refusal, Threads, WeightedGraph};
 
@@ -37,8 +37,8 @@ pub struct Trust {
 }
 
 /// How far to trust the edges of a graph. `ratios` says for each pair, in the order of [`Pairs`], how much likelier its ends are
-/// linked than two nodes at random, by their classes and without the edge itself. At most `samples` edges, and as many
-/// non-edges that `seed` draws, are counted.
+/// linked than two nodes at random, by their classes and without the edge itself; none where nodes have no one class. At most
+/// `samples` edges, and as many non-edges that `seed` draws, are counted.
 ///
 /// # Errors
 /// Ratios that are not one number, at least 0, for each pair; features of another graph.
@@ -46,15 +46,15 @@ pub fn trust(
     threads: &Threads,
     graph: &WeightedGraph,
     features: Option<&Features>,
-    ratios: &[f32],
+    ratios: Option<&[f32]>,
     samples: usize,
     seed: u64,
 ) -> Result<Trust, CurriculumError> {
     let pairs = Pairs::new(graph.graph());
-    if ratios.len() != pairs.len() {
+    if let Some(ratios) = ratios.filter(|ratios| ratios.len() != pairs.len()) {
         return Err(Refusal::size("ratios", ratios.len(), pairs.len(), "one for each pair").into());
     }
-    if let Some(&found) = ratios.iter().find(|ratio| !ratio.is_finite() || **ratio < 0.0) {
+    if let Some(&found) = ratios.into_iter().flatten().find(|ratio| !ratio.is_finite() || **ratio < 0.0) {
         return Err(Refusal::new("ratios", found, "finite numbers, at least 0").into());
     }
     if let Some(features) = features {
@@ -69,11 +69,13 @@ pub fn trust(
     let [_, common] = neighbourhoods.overlaps(threads, pairs.ends());
     let [_, common_of_others] = neighbourhoods.overlaps(threads, &others);
     let common = seen_ratios(common, &common_of_others, samples);
-    let noise_rate = low_quantile(ratios).min(MOST_NOISE);
+    let first_kind = ratios.or(similarity.as_deref()).unwrap_or(&common);
+    let noise_rate = low_quantile(first_kind).min(MOST_NOISE);
     let speaks = |ratio: f32| ((f64::from(ratio) - noise_rate) / (1.0 - noise_rate)).max(LEAST);
     let genuine = (0..pairs.len()).map(|pair| {
+        let by_classes = ratios.map_or(1.0, |ratios| speaks(ratios[pair]));
         let by_features = similarity.as_ref().map_or(1.0, |ratios| speaks(ratios[pair]));
-        let odds = (1.0 - noise_rate) * speaks(ratios[pair]) * by_features * speaks(common[pair]);
+        let odds = (1.0 - noise_rate) * by_classes * by_features * speaks(common[pair]);
         (odds / (odds + noise_rate)) as f32
     });
     Ok(Trust { genuine: genuine.collect(), noise_rate })
@@ -159,7 +161,8 @@ mod tests {
     fn a_noise_rate_is_found_and_edges_are_as_genuine_as_it_says() {
         let (graph, features, within) = mixture(1500, 1500);
         let threads = Threads::one();
-        let found = trust(&threads, &graph, Some(&features), &ratios(&within, 0.5), 1 << 13, 0).unwrap();
+        let found =
+            trust(&threads, &graph, Some(&features), Some(&ratios(&within, 0.5)), 1 << 13, 0).unwrap();
         assert!((found.noise_rate - 0.5).abs() < 1e-6, "{}", found.noise_rate);
         let mean = |of: bool| {
             let those = found.genuine.iter().zip(&within).filter(|(_, within)| **within == of);
@@ -170,15 +173,35 @@ mod tests {
         assert!(mean(true) > 0.6 && mean(true) < 0.9, "{}", mean(true));
         assert!(mean(false) < 0.01, "{}", mean(false));
         let two = Threads::new(2).unwrap();
-        let again = trust(&two, &graph, Some(&features), &ratios(&within, 0.5), 1 << 13, 0).unwrap();
+        let again = trust(&two, &graph, Some(&features), Some(&ratios(&within, 0.5)), 1 << 13, 0).unwrap();
         assert_eq!(found, again);
+    }
+
+    #[test]
+    fn without_classes_features_and_neighbours_tell() {
+        let (graph, features, within) = mixture(1500, 1500);
+        let found = trust(&Threads::one(), &graph, Some(&features), None, 1 << 13, 0).unwrap();
+        assert!((0.3..0.8).contains(&found.noise_rate), "{}", found.noise_rate);
+        let mean = |of: bool| {
+            let those: Vec<f32> = found
+                .genuine
+                .iter()
+                .zip(&within)
+                .filter(|(_, within)| **within == of)
+                .map(|(tau, _)| *tau)
+                .collect();
+            those.iter().sum::<f32>() / those.len() as f32
+        };
+        assert!(mean(true) > 1.5 * mean(false), "{} and {}", mean(true), mean(false));
+        let alone = trust(&Threads::one(), &graph, None, None, 1 << 13, 0).unwrap();
+        assert!(alone.genuine.iter().all(|tau| (0.0..=1.0).contains(tau)));
     }
 
     #[test]
     fn without_noise_every_edge_is_genuine() {
         let (graph, features, within) = mixture(1500, 0);
         assert!(within.iter().all(|&within| within));
-        let found = trust(&Threads::one(), &graph, Some(&features), &vec![0.0; within.len()], 100, 0);
+        let found = trust(&Threads::one(), &graph, Some(&features), Some(&vec![0.0; within.len()]), 100, 0);
         assert!(found.unwrap().genuine.iter().all(|&tau| tau == 1.0));
     }
 
@@ -186,7 +209,7 @@ mod tests {
     fn where_nothing_speaks_all_edges_are_alike() {
         let (graph, _, within) = mixture(0, 1500);
         let Trust { genuine, noise_rate } =
-            trust(&Threads::one(), &graph, None, &vec![1.0; within.len()], 0, 0).unwrap();
+            trust(&Threads::one(), &graph, None, Some(&vec![1.0; within.len()]), 0, 0).unwrap();
         assert!((noise_rate - MOST_NOISE).abs() < 1e-6);
         assert!(genuine.iter().all(|&tau| (tau - 0.05).abs() < 1e-6));
     }
@@ -194,12 +217,12 @@ mod tests {
     #[test]
     fn few_edges_none_and_wrong_ratios_are_defined() {
         let none = WeightedGraph::from(Arc::new(Graph::undirected(3, &[], &[]).unwrap()));
-        assert!(trust(&Threads::one(), &none, None, &[], 10, 0).unwrap().genuine.is_empty());
+        assert!(trust(&Threads::one(), &none, None, Some(&[]), 10, 0).unwrap().genuine.is_empty());
         let complete = WeightedGraph::from(Arc::new(Graph::undirected(3, &[0, 1, 2], &[1, 2, 0]).unwrap()));
-        let found = trust(&Threads::one(), &complete, None, &[1.0, 1.0, 0.0], 10, 0).unwrap();
+        let found = trust(&Threads::one(), &complete, None, Some(&[1.0, 1.0, 0.0]), 10, 0).unwrap();
         assert_eq!(found.genuine, [1.0; 3]);
         for wrong in [&[1.0, 1.0][..], &[1.0, f32::NAN, 1.0], &[-1.0, 1.0, 1.0]] {
-            assert!(trust(&Threads::one(), &complete, None, wrong, 10, 0).is_err());
+            assert!(trust(&Threads::one(), &complete, None, Some(wrong), 10, 0).is_err());
         }
     }
 

@@ -9,6 +9,7 @@ use super::{Finished, Run};
 use crate::advice::{of_material, of_period};
 use crate::compare::{Comparison, standard_error};
 use crate::error::TrainError;
+use crate::ground::Ground;
 use crate::material::Judge;
 use crate::memory::peak_bytes;
 use crate::record::{DataRecord, Kept, RECORD_SCHEMA, RunRecord, RunResult, SearchCost, SplitSizes};
@@ -24,6 +25,8 @@ struct Choice {
     part: Kept,
     /// The validation scores of the warm start and of the method, as choices compare them, where there were both.
     validation: [Option<f64>; 2],
+    /// The ground of the warm start where it is not that of the run.
+    plain_ground: Option<Ground>,
     warnings: Vec<Warning>,
 }
 
@@ -35,7 +38,7 @@ impl Run {
     pub fn finish(mut self, judge: &Judge, stopped: Option<&str>) -> Result<Finished, TrainError> {
         self.end_training()?;
         let (pool, experts) = self.pool_experts(judge)?;
-        let Some(Choice { kept, part, validation, warnings: of_choice }) = self.choice() else {
+        let Some(Choice { kept, part, validation, plain_ground, warnings: of_choice }) = self.choice() else {
             return Err(TrainError::refused("epochs", "0 done", "at least 1"));
         };
         let mut warnings = of_material(&self.material, self.spec.config(), &self.threads)?;
@@ -72,6 +75,7 @@ impl Run {
             validation_se: error.filter(|_| metric == Metric::Accuracy),
             kept: part,
             warm_start_validation: read(validation[0]),
+            plain_ground,
             method_validation: read(validation[1]),
             best_epoch: snapshot.epoch,
             evaluated_on: snapshot.evaluated_on.clone(),
@@ -112,13 +116,14 @@ impl Run {
 
     /// What the method made, or its warm start; none where there is neither.
     fn choice(&mut self) -> Option<Choice> {
-        let latest = std::mem::take(&mut self.warm_starts).into_iter().next();
-        let [latest, plain] =
-            [latest, self.best_warm_start.take()].map(|warm_start| warm_start.map(|(_, plain)| plain));
+        let [latest, plain] = [self.plain_to_keep(), self.best_warm_start.take()]
+            .map(|warm_start| warm_start.map(|(_, plain)| plain));
+        self.warm_starts.clear();
         let Some(mut best) = self.best.take() else {
             let kept = Arc::unwrap_or_clone(latest?);
             return Some(Choice {
                 validation: [kept.snapshot.validation, None],
+                plain_ground: self.other_ground(&kept),
                 kept,
                 part: Kept::WarmStart,
                 warnings: Vec::new(),
@@ -140,6 +145,7 @@ impl Run {
         }
         let validation =
             plain.as_ref().map_or([None; 2], |plain| [plain.snapshot.validation, best.snapshot.validation]);
+        let plain_ground = plain.as_ref().and_then(|plain| self.other_ground(plain));
         let (kept, part) = match plain.filter(|_| plain_kept) {
             None => {
                 best.edges = best.edges.or(reported_edges);
@@ -155,7 +161,13 @@ impl Run {
                 (kept, Kept::WarmStart)
             }
         };
-        Some(Choice { kept, part, validation, warnings })
+        Some(Choice { kept, part, validation, plain_ground, warnings })
+    }
+
+    /// The ground of a training where it is not that of the run.
+    fn other_ground(&self, trained: &Trained) -> Option<Ground> {
+        let ground = trained.config.stands_on();
+        (ground != self.spec.config().stands_on()).then_some(ground)
     }
 
     /// What there is to say of how the method let edges in.

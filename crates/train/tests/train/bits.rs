@@ -120,6 +120,8 @@ fn cases() -> Vec<Case> {
             }
             let presets: Vec<Option<&str>> = match (graph, method.presets) {
                 ("words", [_, ..]) => method.presets.iter().map(|&preset| Some(preset)).collect(),
+                // The default, and that of the paper's ground.
+                _ if method.name == "rcl" => vec![None, Some("edgepace")],
                 _ => vec![None],
             };
             for preset in presets {

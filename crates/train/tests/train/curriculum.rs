@@ -52,7 +52,8 @@ fn a_step_on_the_mask_never_raises_the_objective() {
 fn easy_edges_come_before_hard_ones() {
     for (homophily, easy_at_least, hard_at_most) in [("0.3", 0.90, 0.20), ("0.6", 0.85, 0.10)] {
         let set = circle(&format!("homophily={homophily}"), 0);
-        let (graph, config) = (set.0.graph(), RunConfig::default());
+        let (graph, config) =
+            (set.0.graph(), RunConfig { preset: Some("edgepace".into()), ..RunConfig::default() });
         let (trained, updates) = with_updates(&set, &config, graph.edges() * 6 / 10);
         let selected = updates.last().unwrap().1;
         assert_eq!(selected, (graph.edges() * 6).div_ceil(10));

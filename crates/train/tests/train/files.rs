@@ -53,7 +53,9 @@ fn the_id_changes_with_all_that_changes_the_result_and_with_nothing_else() {
         config(settings).check().unwrap().spec(&material, seed).unwrap().id().to_owned()
     };
     let own = id(&[], 1);
-    assert_eq!(own, id(&[("preset", "edgepace")], 1), "the default preset, named");
+    assert_eq!(own, id(&[("preset", "trust")], 1), "the default preset, named");
+    let on_paper = id(&[("ground", "paper")], 1);
+    assert_eq!(on_paper, id(&[("preset", "edgepace")], 1), "the same on the paper's ground");
     assert_eq!(own, id(&[("features", "standardise"), ("metric", "accuracy")], 1), "what is decided anyway");
     let others = [
         id(&[], 2),
@@ -65,6 +67,7 @@ fn the_id_changes_with_all_that_changes_the_result_and_with_nothing_else() {
         id(&[("metric", "macro-f1")], 1),
         id(&[("search", "true")], 1),
         id(&[("preset", "auto")], 1),
+        on_paper,
     ];
     for (number, other) in others.iter().enumerate() {
         assert!(*other != own && !others[..number].contains(other), "number {number}");

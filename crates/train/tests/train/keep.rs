@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use edgepace_graph::{Dataset, Split};
 use edgepace_nn::Threads;
-use edgepace_train::{Finished, Kept, METHODS, Material, Run, RunConfig, Shelf, Warning};
+use edgepace_train::{Finished, Ground, Kept, METHODS, Material, Run, RunConfig, Shelf, Warning};
 
 use crate::sets::{circle, config, small, trained};
 
@@ -19,7 +19,7 @@ fn misleading_edges() -> (Dataset, Split) {
 }
 
 fn rcl(more: &[(&str, &str)]) -> RunConfig {
-    config(&[&[("method", "rcl"), ("epochs", "60")], more].concat())
+    config(&[&[("method", "rcl"), ("ground", "paper"), ("epochs", "60")], more].concat())
 }
 
 fn vanilla() -> RunConfig {
@@ -86,6 +86,37 @@ fn the_default_never_validates_worse_than_plain_training() {
         }
     }
     assert!(kept.contains(&Kept::Method) && kept.contains(&Kept::WarmStart), "{kept:?}");
+}
+
+#[test]
+fn on_the_strong_ground_plain_training_on_the_paper_s_may_be_kept() {
+    let set = informative_edges();
+    let plain = trained(&set, &vanilla(), 1);
+    // So much decay that nothing is learned.
+    let held_back = [("ground", "strong"), ("weight_decay", "50"), ("decay_on", "all")];
+    let finished = trained(&set, &rcl(&held_back), 1);
+    let result = &finished.record.result;
+    assert_eq!((result.kept, result.plain_ground), (Kept::WarmStart, Some(Ground::Paper)));
+    assert!(finished.snapshot == plain.snapshot, "to the bit");
+    assert_eq!(result.warm_start_validation, plain.record.result.validation);
+    // It must be better than that of the run's own ground.
+    let mut grounds = Vec::new();
+    for set in [set.clone(), misleading_edges(), circle("homophily=0.7,nodes=400,edges=2400,classes=5", 1)] {
+        let result = trained(&set, &rcl(&[("ground", "strong")]), 1).record.result;
+        let of = |ground| config(&[("method", "vanilla"), ("ground", ground), ("epochs", "60")]);
+        let [paper, strong] =
+            ["paper", "strong"].map(|ground| trained(&set, &of(ground), 1).record.result.validation);
+        match result.plain_ground {
+            None => assert_eq!(result.warm_start_validation, strong),
+            Some(_) => assert!(paper > strong && result.warm_start_validation == paper),
+        }
+        grounds.push(result.plain_ground);
+    }
+    assert!(grounds.contains(&None) && grounds.contains(&Some(Ground::Paper)), "{grounds:?}");
+    // Nothing else is compared with it.
+    for settings in [&[("keep", "method"), ("ground", "strong")][..], &[("ground", "paper")]] {
+        assert_eq!(trained(&set, &rcl(settings), 1).record.result.plain_ground, None);
+    }
 }
 
 #[test]

@@ -15,6 +15,11 @@ fn is_read(method: &str, key: &str) -> bool {
     !refusal.contains("no such setting")
 }
 
+/// All settings of a method with a preset.
+fn settings_of(method: &str, preset: &str) -> toml::Table {
+    config(&[("method", method), ("preset", preset)]).check().unwrap().resolved().unwrap().settings
+}
+
 #[test]
 fn the_listed_settings_are_those_that_can_be_set_and_have_the_defaults() {
     for method in METHODS {
@@ -27,8 +32,11 @@ fn the_listed_settings_are_those_that_can_be_set_and_have_the_defaults() {
         // What can be set and has no default is unset, and its meaning says what that means.
         let defaults = method.defaults().unwrap();
         assert!(defaults.keys().all(|key| listed.contains(key)), "{}", method.name);
+        let single = method.presets.iter().filter(|&&preset| preset != "auto");
+        let of_presets: Vec<toml::Table> = single.map(|preset| settings_of(method.name, preset)).collect();
         for setting in method.settings {
-            let unset = !defaults.contains_key(setting.name);
+            let is_unset = |settings: &toml::Table| !settings.contains_key(setting.name);
+            let unset = is_unset(&defaults) || of_presets.iter().any(is_unset);
             assert_eq!(unset, setting.meaning.contains("unset:"), "{}: {}", method.name, setting.name);
         }
     }
@@ -65,7 +73,7 @@ fn every_method_runs_with_each_of_its_backbones() {
 #[test]
 fn ablations_differ_from_rcl_in_the_stated_settings_alone() {
     let of = |method: &str| find_method(method).unwrap().defaults().unwrap();
-    let rcl = of("rcl");
+    let rcl = settings_of("rcl", "edgepace");
     for (method, stated) in [
         ("curriculum-linear", &["pace=\"linear\""][..]),
         ("curriculum-root", &["pace=\"root\""]),
@@ -117,10 +125,12 @@ fn what_has_no_effect_cannot_be_set() {
         ("rcl", "lambda_step", "0.1", "pace lambda"),
         ("rcl", "official_base", "2", "pace official"),
     ] {
-        let refusal = config(&[("method", method), (key, value)]).check().unwrap_err().to_string();
+        let settings = [("method", method), ("preset", "edgepace"), (key, value)];
+        let refusal = config(&settings).check().unwrap_err().to_string();
         assert!(refusal.contains(key) && refusal.contains(reason), "{refusal}");
     }
-    config(&[("method", "rcl"), ("pace", "lambda"), ("lambda_step", "0.1")]).check().unwrap();
+    let by_steps = [("preset", "edgepace"), ("pace", "lambda"), ("lambda_step", "0.1")];
+    config(&by_steps).check().unwrap();
     config(&[("method", "rcl"), ("kernel", "cosine"), ("evidence_ridge", "1")]).check().unwrap();
     // One of the presets that auto tries reads it, none reads this.
     config(&[("preset", "auto"), ("evidence_ridge", "2")]).check().unwrap();
@@ -229,12 +239,12 @@ fn a_search_tries_what_differs_from_the_preset_and_what_the_method_takes() {
 
 #[test]
 fn a_search_tries_every_preset_unless_one_is_named() {
-    // Set here because it depends on the preset otherwise.
-    let features = ("features", "standardise");
-    let named = searched(&[("method", "rcl"), ("preset", "edgepace"), features]).2.record.result.validation;
-    let free = searched(&[("method", "rcl"), features]).2.record.result;
+    // Set here because they depend on the preset otherwise.
+    let [features, ground] = [("features", "standardise"), ("ground", "paper")];
+    let named = searched(&[("preset", "edgepace"), features, ground]).2.record.result.validation;
+    let free = searched(&[features, ground]).2.record.result;
     for preset in find_method("rcl").unwrap().presets.iter().filter(|&&preset| preset != "auto") {
-        let config = config(&[("method", "rcl"), ("preset", preset), features, ("epochs", "4")]);
+        let config = config(&[("preset", preset), features, ground, ("epochs", "4")]);
         assert!(free.validation >= trained(&small(), &config, 1).record.result.validation, "{preset}");
     }
     let chosen = free.chosen.unwrap();

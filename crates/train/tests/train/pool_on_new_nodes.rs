@@ -33,11 +33,18 @@ fn of_new(model: &SavedModel, new: &Dataset) -> Vec<f32> {
     model.logits_of_new(new, &Threads::one()).unwrap()
 }
 
-/// What one expert of a pool says of other nodes, as logarithms of probabilities: the pool in which it alone counts.
-fn alone_in_the_pool(pool: &Finished, dataset: &Dataset, name: &str, new: &Dataset) -> Vec<f32> {
+/// What one expert of a pool says of other nodes, as logarithms of probabilities, calibrated or not: the pool in which it alone
+/// counts.
+fn alone_in_the_pool(
+    pool: &Finished,
+    dataset: &Dataset,
+    name: &str,
+    calibration: Option<Calibration>,
+    new: &Dataset,
+) -> Vec<f32> {
     let single = |expert: &PooledExpert| PooledExpert {
         weight: f64::from(u8::from(expert.name == name)),
-        calibration: Calibration { sharpness: 1.0, guesses: 0.0 },
+        calibration: calibration.unwrap_or(Calibration { sharpness: 1.0, guesses: 0.0 }),
         ..expert.clone()
     };
     let experts: Vec<PooledExpert> = pool.experts.iter().map(single).collect();
@@ -75,12 +82,12 @@ fn every_network_of_a_pool_answers_for_new_nodes_as_it_would_alone() {
         for expert in networks() {
             let alone = trained(&set, &expert.config, 1);
             let name = &expert.name;
-            let answers = alone_in_the_pool(&pool, &set.0, name, &other());
+            let answers = alone_in_the_pool(&pool, &set.0, name, None, &other());
             let expected = of_new(&alone.model(&set.0, None).unwrap(), &other());
             assert_close(&answers, &log_probabilities(&expected, 1.0), name);
             // Edges have the weights of the training where it has learned none.
             if expert.snapshot.structure.weights.is_none() {
-                let answers = alone_in_the_pool(&pool, &set.0, name, &set.0);
+                let answers = alone_in_the_pool(&pool, &set.0, name, None, &set.0);
                 assert_close(&answers, &log_probabilities(&alone.snapshot.logits, 1.0), name);
             }
         }
@@ -90,8 +97,8 @@ fn every_network_of_a_pool_answers_for_new_nodes_as_it_would_alone() {
 }
 
 #[test]
-fn a_pool_of_networks_that_trust_every_edge_says_the_same_of_its_graph_as_of_a_new_one() {
-    // With many labels neither the curriculum nor belief or label propagation takes part.
+fn a_pool_of_many_labels_is_what_its_experts_say_and_is_kept_to_the_bit() {
+    // Neither belief nor label propagation takes part.
     let (plain, split) = set();
     let nodes = plain.graph().nodes();
     let Labels::Classes(classes) = &**plain.labels() else { panic!("classes") };
@@ -101,11 +108,17 @@ fn a_pool_of_networks_that_trust_every_edge_says_the_same_of_its_graph_as_of_a_n
     let set = (plain.with_labels(many).unwrap(), split);
     let pool = auto(&set);
     let names: Vec<&str> = pool.record.result.pool.iter().map(|expert| &expert.expert[..]).collect();
-    assert_eq!(names, ["mlp", "gcn", "sage"]);
-    let calibrations = pool.experts.iter().map(|expert| expert.calibration);
-    assert!(calibrations.into_iter().any(|one| one != Calibration { sharpness: 1.0, guesses: 0.0 }));
-    let model = read_again(&pool, &set.0);
-    assert!(of_new(&model, &set.0) == pool.snapshot.logits, "weights and calibrations are kept to the bit");
+    assert_eq!(names, ["mlp", "gcn", "sage", "rcl"]);
+    let unchanged = Calibration { sharpness: 1.0, guesses: 0.0 };
+    assert!(pool.experts.iter().any(|expert| expert.calibration != unchanged));
+    let found = of_new(&read_again(&pool, &set.0), &set.0);
+    assert!(found == of_new(&pool.model(&set.0, None).unwrap(), &set.0), "weights and calibrations");
+    let mut expected = vec![0.0; found.len()];
+    for expert in &pool.experts {
+        let answers = alone_in_the_pool(&pool, &set.0, &expert.name, Some(expert.calibration), &set.0);
+        expected.iter_mut().zip(answers).for_each(|(sum, one)| *sum += expert.weight as f32 * one);
+    }
+    assert_close(&found, &expected, "the pool");
 }
 
 #[test]
@@ -125,11 +138,11 @@ fn belief_propagation_begins_with_what_the_edge_free_expert_says_of_new_nodes() 
         let (features, labels) = (set.0.features().clone(), set.0.labels().clone());
         let no_edges = Graph::from_edges(200, &[], &[]).unwrap();
         let bare = Dataset::new("bare", no_edges, features, labels, vec![]).unwrap();
-        let answers = alone_in_the_pool(&pool, &set.0, &expert.name, &bare);
+        let answers = alone_in_the_pool(&pool, &set.0, &expert.name, None, &bare);
         let expected = log_probabilities(&alone.snapshot.logits, beliefs.temperature);
         assert_close(&answers, &expected, &expert.name);
         // With them it knows more.
-        let answers = alone_in_the_pool(&pool, &set.0, &expert.name, &new);
+        let answers = alone_in_the_pool(&pool, &set.0, &expert.name, None, &new);
         let [with, without] = [&answers, &of_mlp].map(|logits| accuracy(logits, &new, 0..300));
         assert!(with > without + 0.05, "{}: {with} and {without}", expert.name);
     }
@@ -157,7 +170,7 @@ fn new_nodes_beside_old_ones_are_answered_as_well_as_by_the_best_expert() {
     let answers = of_new(&read_again(&pool, &before), &whole);
     let on_new = |logits: &[f32]| accuracy(logits, &whole, known..600);
     let largest = pool.experts.iter().max_by(|a, b| a.weight.total_cmp(&b.weight)).expect("experts");
-    let best = on_new(&alone_in_the_pool(&pool, &before, &largest.name, &whole));
+    let best = on_new(&alone_in_the_pool(&pool, &before, &largest.name, None, &whole));
     let pooled = on_new(&answers);
     assert!(pooled > 0.6 && pooled > best - 0.05, "{pooled} beside {best} of {}", largest.name);
     // What the data says of the new nodes makes no difference.

@@ -1,7 +1,7 @@
 //! The preset `trust`: edges by the probability that they are genuine.
 
 use edgepace_graph::{Dataset, Labels, ManyLabels, Split};
-use edgepace_train::{Kept, Material, RunConfig};
+use edgepace_train::{Ground, Kept, Material, RunConfig};
 
 use crate::resume::{bits, in_pieces};
 use crate::sets::{circle, config, trained, weighted};
@@ -50,11 +50,15 @@ fn it_goes_on_where_it_was_and_has_the_same_bits_on_any_number_of_threads() {
 #[test]
 fn it_is_compared_with_plain_training_on_all_edges() {
     let set = set();
-    let plain = trained(&set, &config(&[("method", "vanilla")]), 1).record.result;
-    let result = trained(&set, &trust(&[("keep", "best")]), 1).record.result;
-    assert_eq!(result.warm_start_validation, plain.validation);
-    if result.kept == Kept::WarmStart {
-        assert_eq!(result.test, plain.test);
+    for ground in ["paper", "strong"] {
+        let own = [("ground", ground), ("keep", "best")];
+        let result = trained(&set, &trust(&own), 1).record.result;
+        let ground = if result.plain_ground.is_some() { "paper" } else { ground };
+        let plain = trained(&set, &config(&[("method", "vanilla"), ("ground", ground)]), 1).record.result;
+        assert_eq!(result.warm_start_validation, plain.validation);
+        if result.kept == Kept::WarmStart {
+            assert_eq!(result.test, plain.test);
+        }
     }
 }
 
@@ -67,18 +71,42 @@ fn the_strong_ground_has_it_by_default_but_for_ablations() {
         checked.spec(&material, 1).unwrap();
         checked.preset().map(ToOwned::to_owned)
     };
-    assert_eq!(preset(&[("method", "rcl"), ("ground", "strong")]).as_deref(), Some("trust"));
-    assert_eq!(preset(&[("method", "rcl")]).as_deref(), Some("edgepace"));
+    assert_eq!(preset(&[("method", "rcl")]).as_deref(), Some("trust"));
+    assert_eq!(preset(&[("method", "rcl"), ("ground", "paper")]).as_deref(), Some("edgepace"));
     assert_eq!(preset(&[("method", "random"), ("ground", "strong")]).as_deref(), Some("edgepace"));
 }
 
 #[test]
-fn nodes_of_many_labels_are_refused_with_what_to_use_instead() {
+fn the_curriculum_stands_on_the_strong_ground_but_for_presets_that_were_chosen_on_the_paper_s() {
+    let (material, _) = Material::new(&set().0, &set().1).unwrap();
+    let ground = |settings: &[(&str, &str)]| {
+        let spec = config(settings).check().unwrap().spec(&material, 1).unwrap();
+        spec.config().ground.unwrap()
+    };
+    for (settings, expected) in [
+        (&[("method", "rcl")][..], Ground::Strong),
+        (&[("preset", "trust")], Ground::Strong),
+        (&[("preset", "edgepace")], Ground::Paper),
+        (&[("preset", "official")], Ground::Paper),
+        (&[("preset", "edgepace"), ("ground", "strong")], Ground::Strong),
+        (&[("method", "rcl-no-confidence")], Ground::Paper),
+        (&[("method", "vanilla")], Ground::Paper),
+    ] {
+        assert_eq!(ground(settings), expected, "{settings:?}");
+    }
+}
+
+#[test]
+fn of_nodes_with_many_labels_features_and_neighbours_tell() {
     let (plain, split) = set();
-    let values = (0..2 * plain.graph().nodes()).map(|at| u8::from(at % 3 == 0)).collect();
+    let Labels::Classes(classes) = &**plain.labels() else { panic!("one class per node") };
+    let values = classes.of().iter().flat_map(|&class| [class == 0, class > 0].map(u8::from)).collect();
     let many = ManyLabels::new(plain.graph().nodes(), 2, values).unwrap();
-    let dataset = plain.with_labels(Labels::from(many)).unwrap();
-    let (material, _) = Material::new(&dataset, &split).unwrap();
-    let error = trust(&[]).check().unwrap().spec(&material, 1).unwrap_err().to_string();
-    assert!(error.contains("preset edgepace"), "{error}");
+    let set = (plain.with_labels(Labels::from(many)).unwrap(), split);
+    let finished = trained(&set, &trust(&[]), 1);
+    let weights = finished.edges.unwrap().weight;
+    assert!(weights.iter().all(|weight| weight.is_finite()));
+    assert!(weights.iter().any(|&weight| weight != weights[0]), "edges are told apart");
+    let default = trained(&set, &config(&[]), 1).record.result;
+    assert!(default.validation >= default.warm_start_validation);
 }

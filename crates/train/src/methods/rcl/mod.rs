@@ -92,13 +92,6 @@ impl Recipe for RclRecipe {
         self.0.reads_trust().then_some(WarmStart::Plain)
     }
 
-    fn check_material(&self, material: &Material) -> Result<(), TrainError> {
-        if self.0.reads_trust() {
-            return belief::check_labels(material, "kernel trust", "take another, as with preset edgepace");
-        }
-        Ok(())
-    }
-
     /// Trust is computed before anything is trained.
     fn starting_bytes(&self, material: &Material, _config: &RunConfig) -> u64 {
         if !self.0.reads_trust() {
@@ -154,18 +147,25 @@ impl Recipe for RclRecipe {
     }
 }
 
-/// The probability that each pair is genuine, by what an edge-free model says, told along the edges.
+/// The probability that each pair is genuine, by what an edge-free model says, told along the edges. Beliefs are of classes:
+/// where nodes have many labels, features and neighbours alone tell.
 fn trusted(settings: &CurriculumConfig, start: &Start<'_>) -> Result<Vec<f32>, TrainError> {
     let &Start { material, config, seed, threads, .. } = start;
-    let of_edges = belief::likelihood_ratios(material, &start.warm_start()?.logits, threads)?;
-    let pairs = Pairs::new(material.graph());
-    let mut ratios = vec![1.0; pairs.len()];
-    for (&pair, &ratio) in pairs.pair_of().iter().zip(&of_edges) {
-        ratios[pair as usize] = ratio;
-    }
+    let by_classes = match **material.labels() {
+        Labels::Classes(_) => {
+            let of_edges = belief::likelihood_ratios(material, &start.warm_start()?.logits, threads)?;
+            let pairs = Pairs::new(material.graph());
+            let mut ratios = vec![1.0; pairs.len()];
+            for (&pair, &ratio) in pairs.pair_of().iter().zip(&of_edges) {
+                ratios[pair as usize] = ratio;
+            }
+            Some(ratios)
+        }
+        Labels::Many(_) => None,
+    };
     let features = material.prepared(config, threads)?;
-    let graph = material.weighted_graph();
-    Ok(trust(threads, graph, Some(&features), &ratios, settings.evidence_samples, seed)?.genuine)
+    let (graph, samples) = (material.weighted_graph(), settings.evidence_samples);
+    Ok(trust(threads, graph, Some(&features), by_classes.as_deref(), samples, seed)?.genuine)
 }
 
 /// The settings of a run, checked.
