@@ -100,8 +100,13 @@ class Result:
 
     @property
     def kept(self) -> str:
-        """Which part of the run was kept: the ``method``, or its ``warm start``, which is plain training."""
+        """Which part of the run was kept: the ``method``, or the ``warm start``, which is plain training."""
         return self._record["result"]["kept"]
+
+    @property
+    def plain_ground(self) -> str | None:
+        """The ground of the plain training that the method was compared with, where it is not the run's own."""
+        return self._record["result"].get("plain_ground")
 
     @property
     def experts(self) -> list[dict[str, Any]]:

@@ -1,7 +1,7 @@
 //! Two answers to the same validation nodes: how far they differ, and how far chance alone makes them differ.
 
 use edgepace_graph::{Classes, Labels};
-use edgepace_nn::{Metric, argmax};
+use edgepace_nn::{Logits, Metric, argmax};
 
 use crate::material::Material;
 use crate::snapshot::Snapshot;
@@ -42,6 +42,20 @@ impl Comparison {
             }
             _ => None,
         };
+        Some(Self { lead, standard_error })
+    }
+
+    /// By the share of right answers, whatever the metric of the run is. None without validation nodes, and where nodes have many
+    /// labels.
+    pub(crate) fn of_answers(material: &Material, plain: &Snapshot, other: &Snapshot) -> Option<Self> {
+        let nodes = material.split().validation();
+        let labels = &**material.labels();
+        let Labels::Classes(classes) = labels else { return None };
+        let right = |snapshot: &Snapshot| {
+            Metric::Accuracy.score(labels, nodes, Logits::new(&snapshot.logits, classes.width()))
+        };
+        let lead = right(plain)? - right(other)?;
+        let standard_error = Some(paired_error(classes, nodes, [&plain.logits, &other.logits]));
         Some(Self { lead, standard_error })
     }
 

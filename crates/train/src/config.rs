@@ -93,7 +93,7 @@ pub const RUN_SETTINGS: &[Setting] = &[
     Setting::fixed("method", "what decides which edges and nodes to learn from"),
     Setting::fixed(
         "preset",
-        "a named set of the method's settings; unset: its first, and trust for rcl on the strong ground",
+        "a named set of the method's settings; unset: its first, but edgepace for rcl on the paper's ground",
     ),
     Setting::fixed("epochs", "training epochs, from 1 to 1000000"),
     Setting::fixed("lr", "step size of Adam, above 0"),
@@ -286,9 +286,11 @@ impl RunConfig {
         Ok(())
     }
 
-    /// The ground that is set, or that of the method. Presets of the curriculum other than its own were chosen on the paper's.
+    /// The ground that is set, or that of the method. Presets and kernels of the curriculum other than its own were chosen on
+    /// the paper's.
     pub(crate) fn stands_on(&self) -> Ground {
-        self.ground.unwrap_or(match (&self.method[..], self.preset.as_deref()) {
+        let kernel = self.settings.get("kernel").and_then(toml::Value::as_str);
+        self.ground.unwrap_or(match (&self.method[..], self.preset.as_deref().or(kernel)) {
             ("auto" | "belief", _) | ("rcl", None | Some("trust")) => Ground::Strong,
             _ => Ground::Paper,
         })

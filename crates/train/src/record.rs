@@ -79,7 +79,8 @@ pub struct RunResult {
     /// Which part of the run was kept.
     #[serde(default)]
     pub kept: Kept,
-    /// The best validation score of the warm start, which is plain training; none without a warm start.
+    /// The best validation score of plain training that the method is compared with, or of what it started from where there is no
+    /// such; none without either.
     #[serde(default)]
     pub warm_start_validation: Option<f64>,
     /// The ground of that plain training where it is not the run's own: the better of two on validation.

@@ -30,8 +30,8 @@ use crate::trained::Trained;
 /// saved and resumed.
 ///
 /// Several trainings make one run where a method has to choose: they come one after the other, and the best on validation
-/// is kept. A warm start is plain training with the same settings; it is taken from the shelf, or trained first and put
-/// there. It is kept itself where it validates as well as what the method made, unless the settings say otherwise
+/// is kept. What a method starts from, and plain training that it is compared with, are taken from the shelf, or trained first
+/// and put there. Plain training is kept where it validates as well as what the method made, unless the settings say otherwise
 /// ([`Keep`](crate::Keep)).
 ///
 /// Defined at the edges: a graph without edges or of one node trains as an edge-free model; isolated nodes keep their own
@@ -128,9 +128,16 @@ impl Run {
         let member = self.member.as_ref().filter(waits).map(|member| &member.spec);
         let known = member.into_iter().chain(self.chooser.waiting());
         let of_known: u64 = known.map(|spec| u64::from(epochs_of(spec))).sum();
-        let first = self.chooser.waiting().next().filter(|_| begun == 0);
-        let begins = first.map_or(0, |first| first.kinds_of_warm_starts().count() as u64);
-        (self.epochs_done, of_training + of_known + self.chooser.epochs_unknown() + epochs * begins)
+        // Warm starts to come, without the one that is trained now.
+        let next = member.or_else(|| self.chooser.waiting().next().filter(|_| begun == 0));
+        let firsts = next.map_or(0, |next| self.missing_warm_starts(next));
+        let to_come = firsts.saturating_sub(u64::from(member.is_some() && self.training.is_some()));
+        (self.epochs_done, of_training + of_known + self.chooser.epochs_unknown() + epochs * to_come)
+    }
+
+    /// How many warm starts of a training are not on the shelf.
+    fn missing_warm_starts(&self, spec: &RunSpec) -> u64 {
+        spec.warm_starts().map_or(0, |firsts| (firsts.len() - self.on_shelf(&firsts).len()) as u64)
     }
 
     /// Trains one more epoch. Returns what happened, or nothing when the run is over.
@@ -273,8 +280,7 @@ impl Run {
     fn plain_to_keep(&self) -> Option<(String, Arc<Trained>)> {
         let plain = self.warm_starts.iter().filter(|(_, one)| one.config.method == WarmStart::Plain.method());
         let own_or_other = plain.reduce(|other, own| {
-            let metric = self.spec.metric();
-            let compared = Comparison::new(&self.material, metric, &own.1.snapshot, &other.1.snapshot);
+            let compared = Comparison::of_answers(&self.material, &own.1.snapshot, &other.1.snapshot);
             if compared.is_some_and(|compared| compared.is_beaten_by(BY_FAR)) { other } else { own }
         });
         own_or_other.or(self.warm_starts.first()).cloned()

@@ -6,6 +6,7 @@ use toml::Value;
 
 use crate::config::RunConfig;
 use crate::error::TrainError;
+use crate::methods::rcl::default_preset;
 use crate::registry::MethodInfo;
 use crate::setting::Setting;
 
@@ -37,7 +38,8 @@ impl Round {
         let mut others: Vec<RunConfig> = match self {
             Round::Presets => {
                 let with = |&preset: &&str| RunConfig { preset: Some(preset.into()), ..base.clone() };
-                method.presets.iter().skip(1).map(with).collect()
+                let default = default_preset(base);
+                method.presets.iter().filter(|&&preset| preset != default).map(with).collect()
             }
             Round::Values(setting) => {
                 let defaults = method.defaults_of(base)?;

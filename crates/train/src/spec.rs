@@ -152,7 +152,8 @@ impl CheckedConfig {
             Course::One(recipe) => recipe.settings()?,
             Course::Best { .. } | Course::Pool { .. } | Course::Search => self.asked.settings.clone(),
         };
-        Ok(RunConfig { backbone: self.config.backbone, settings, ..self.asked.clone() })
+        let ground = Some(self.config.stands_on());
+        Ok(RunConfig { backbone: self.config.backbone, ground, settings, ..self.asked.clone() })
     }
 
     /// The preset that runs; none for a method without presets.
@@ -284,8 +285,11 @@ impl RunSpec {
             Course::Best { candidates: several, .. } | Course::Pool { experts: several, .. } => {
                 several.iter().map(|(_, spec)| spec.id()).collect()
             }
-            // What a search tries is compared in the same way.
-            Course::One(_) | Course::Search if self.compares_grounds() => vec!["plain on paper"],
+            Course::One(_) if self.kinds_of_warm_starts().any(|kind| kind == WarmStart::PlainOfPaper) => {
+                vec!["plain on paper"]
+            }
+            // What it tries is compared in the same way.
+            Course::Search if self.compares_grounds() => vec!["plain on paper"],
             _ => Vec::new(),
         };
         // What a search tries depends on whether a preset is set.

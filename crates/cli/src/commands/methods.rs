@@ -17,7 +17,7 @@ use crate::table::say;
 ///
 /// A method decides which edges and nodes a model learns from.
 /// The first preset of a method is its default, and the defaults shown are its settings; `--set key=value` of `train`
-/// changes them. Values to try are for a choice on validation.
+/// changes them. On the paper's ground the default of rcl is edgepace. Values to try are for a choice on validation.
 #[derive(ClapArgs)]
 #[command(after_help = "Examples:
   edgepace methods

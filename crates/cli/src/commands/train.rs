@@ -13,7 +13,7 @@ use edgepace_lab::{FinishedRun, LabError, Outcome, RunFolder, Sweep, TensorBoard
 use edgepace_train::RunResult;
 use serde::Serialize;
 
-use crate::dataset::budget;
+use crate::dataset::{DataFolder, budget};
 use crate::numbers::duration;
 use crate::page::{self, Collected};
 use crate::report::{self, Summary};
@@ -244,22 +244,27 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
                 };
                 page::write(&report, file, &threads)?;
             }
-            print(&output, folder.as_ref().map(RunFolder::path), args.folder.report.as_deref())?;
+            let goes_on = folder.as_ref().map(|folder| (folder.path(), args.run.data_folder()));
+            print(&output, goes_on, args.folder.report.as_deref())?;
             Ok(ExitCode::SUCCESS)
         }
         (None, signals, folder) => {
             if let Some(folder) = folder {
-                messages::tell(format_args!(
-                    "stopped and saved: go on with `edgepace train --resume {}`",
-                    folder.path().display()
-                ));
+                let command = resuming(folder.path(), args.run.data_folder());
+                messages::tell(format_args!("stopped and saved: go on with `{command}`"));
             }
             Ok(ExitCode::from(signals.map_or(2, |signals| signals.exit_code())))
         }
     }
 }
 
-fn print(output: &Output, folder: Option<&Path>, page: Option<&Path>) -> Result<()> {
+/// What goes on with the run in a folder. Where data is kept is not written there: folders move between machines.
+fn resuming(folder: &Path, data: &DataFolder) -> String {
+    let data = data.folder().map(|data| format!(" --data {}", data.display()));
+    format!("edgepace train --resume {}{}", folder.display(), data.unwrap_or_default())
+}
+
+fn print(output: &Output, folder: Option<(&Path, &DataFolder)>, page: Option<&Path>) -> Result<()> {
     if messages::json() {
         return Ok(say(&serde_json::to_string(output)?)?);
     }
@@ -276,13 +281,10 @@ fn print(output: &Output, folder: Option<&Path>, page: Option<&Path>) -> Result<
     if let Some(page) = page {
         say(&format!("wrote {}", page.display()))?;
     }
-    if let Some(folder) = folder {
+    if let Some((folder, data)) = folder {
         say(&format!("wrote {}", folder.display()))?;
         if output.summary.runs.iter().any(|run| run.stopped.is_some()) {
-            say(&format!(
-                "stopped by the time limit: go on with `edgepace train --resume {}`",
-                folder.display()
-            ))?;
+            say(&format!("stopped by the time limit: go on with `{}`", resuming(folder, data)))?;
         }
     }
     Ok(())

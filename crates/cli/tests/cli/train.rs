@@ -187,7 +187,7 @@ fn methods_are_listed_with_backbones_and_presets() {
     let run = edgepace(["methods", "--json"]);
     let methods: Value = serde_json::from_str(&run.stdout).expect("JSON");
     let rcl = methods.as_array().expect("a list").iter().find(|method| method["name"] == "rcl").expect("rcl");
-    assert_eq!(rcl["presets"][0], "edgepace");
+    assert_eq!(rcl["presets"][0], "trust");
     assert!(rcl["summary"].as_str().is_some_and(|summary| !summary.is_empty()));
     let run = edgepace(["methods"]);
     assert!(
@@ -204,7 +204,7 @@ fn a_method_is_shown_with_each_setting_its_default_and_values_to_try() {
         assert!(shown.contains(word), "{word}: {shown}");
     }
     let shown = edgepace(["methods", "rcl"]).stdout;
-    assert!(shown.contains("presets    edgepace, trust, posterior") && shown.contains("unset"), "{shown}");
+    assert!(shown.contains("presets    trust, edgepace, posterior") && shown.contains("unset"), "{shown}");
     let shown = edgepace(["methods", "vanilla"]).stdout;
     assert!(shown.contains("no settings"), "{shown}");
     let json: Value =

@@ -118,7 +118,7 @@ pub struct MethodEntry {
     pub name: String,
     /// A method that `edgepace methods` lists.
     pub method: String,
-    /// A named set of the method's settings; unset: its first, and trust for rcl on the strong ground.
+    /// A named set of the method's settings; unset: its first, but edgepace for rcl on the paper's ground.
     #[serde(default)]
     pub preset: Option<String>,
     /// Settings of the run or of the method, over those of the graph.

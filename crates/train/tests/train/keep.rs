@@ -99,6 +99,9 @@ fn on_the_strong_ground_plain_training_on_the_paper_s_may_be_kept() {
     assert_eq!((result.kept, result.plain_ground), (Kept::WarmStart, Some(Ground::Paper)));
     assert!(finished.snapshot == plain.snapshot, "to the bit");
     assert_eq!(result.warm_start_validation, plain.record.result.validation);
+    // Answers count, whatever the metric is; of many labels there is none.
+    let by_f1 = trained(&set, &rcl(&[&held_back[..], &[("metric", "macro-f1")]].concat()), 1).record.result;
+    assert_eq!(by_f1.plain_ground, Some(Ground::Paper));
     // It must be better than that of the run's own ground.
     let mut grounds = Vec::new();
     for set in [set.clone(), misleading_edges(), circle("homophily=0.7,nodes=400,edges=2400,classes=5", 1)] {

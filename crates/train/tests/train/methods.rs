@@ -249,6 +249,17 @@ fn a_search_tries_every_preset_unless_one_is_named() {
     }
     let chosen = free.chosen.unwrap();
     assert!(free.validation == named || chosen.contains("preset="), "{chosen}");
+    // The default is tried once, whichever it is.
+    for (ground, default, other) in [("paper", "edgepace", "trust"), ("strong", "trust", "edgepace")] {
+        let trials = searched(&[("ground", ground)]).2.record.trials;
+        let tries =
+            |preset: &str| trials.iter().filter(|trial| trial.label == format!("preset={preset}")).count();
+        assert_eq!(
+            (trials[0].label.as_str(), tries(default), tries(other)),
+            ("the defaults", 0, 1),
+            "{ground}"
+        );
+    }
 }
 
 #[test]

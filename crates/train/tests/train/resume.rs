@@ -139,6 +139,7 @@ fn a_warm_start_is_trained_once_wherever_it_is_needed() {
         let mut done = 0;
         while run.advance().unwrap().is_some() {
             done += 1;
+            assert_eq!(run.progress(), (done, expected - done), "what is expected does not change");
         }
         (expected, done, run.finish(&judge, None).unwrap())
     };

@@ -3,7 +3,7 @@
 //! The order is that of simplicity, and among equals the earlier one counts. So the user never does worse than plain
 //! training, with or without edges, by more than chance. The vanilla candidate is the warm start of those after it.
 //! The presets `paper` and `official` are not among them: over 19 graphs they raised the best validation by 0.14 points at most,
-//! for two more trainings. Settings are those of the curriculum's presets. Without validation nodes nothing can be chosen, and the default preset
+//! for two more trainings. Settings are those of the curriculum's presets. Without validation nodes nothing can be chosen, and the preset `edgepace`
 //! runs alone.
 
 use edgepace_curriculum::CurriculumConfig;
@@ -11,7 +11,7 @@ use edgepace_nn::Backbone;
 
 use crate::candidates::{Candidate, Candidates};
 use crate::config::{Keep, RunConfig};
-use crate::methods::rcl::PRESETS;
+use crate::methods::rcl::SINGLE_PRESETS;
 use crate::methods::rcl::settings::unread;
 
 /// The preset's name.
@@ -42,7 +42,7 @@ pub(crate) fn candidates(config: &RunConfig) -> Option<Candidates> {
         match preset.map(CurriculumConfig::preset) {
             None => config.settings.clear(),
             // What only the kernel of another preset reads is for that one.
-            Some(Ok(settings)) if preset != Some(PRESETS[0]) => {
+            Some(Ok(settings)) if preset != Some(SINGLE_PRESETS[0]) => {
                 for (key, _) in unread(&settings) {
                     config.settings.remove(key);
                 }

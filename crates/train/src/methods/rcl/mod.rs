@@ -1,7 +1,7 @@
 //! Relational Curriculum Learning (Zhang et al., NeurIPS 2023): edges that the model expects come first, harder ones at a
 //! pace; the curriculum itself is the crate `edgepace-curriculum`.
 //!
-//! A vanilla model, at its epoch of best validation, gives the first embeddings. Every `period` epochs the curriculum is
+//! A network that is trained first, plainly or without edges, gives the first embeddings or beliefs. Every `period` epochs the curriculum is
 //! told what the pretrained or the current model makes of the nodes on the training structure, and proposes the next one:
 //! the selected edges with weights π, compacted into a graph of their own. Evaluation is on all edges with weights π, on
 //! all edges alike, or on both, the better on validation counting. What edges weigh by themselves multiplies π and 1.
@@ -39,9 +39,9 @@ pub(crate) use settings::SETTINGS;
 use settings::unread;
 
 /// The presets, the default first.
-pub(crate) const PRESETS: &[&str] = &["edgepace", "trust", "posterior", "cosine", "paper", "official", AUTO];
+pub(crate) const PRESETS: &[&str] = &["trust", "edgepace", "posterior", "cosine", "paper", "official", AUTO];
 
-/// Those of a single run.
+/// Those of ablations, and again the default first, which is that of the curriculum on the paper's ground.
 pub(crate) const SINGLE_PRESETS: &[&str] = &["edgepace", "trust", "posterior", "cosine", "paper", "official"];
 
 /// The settings of a config's preset, or of the default one.
@@ -53,11 +53,11 @@ fn preset(config: &RunConfig) -> Result<CurriculumConfig, TrainError> {
     Ok(CurriculumConfig::preset(config.preset.as_deref().unwrap_or_else(|| default_preset(config)))?)
 }
 
-/// The preset of a config that names none: that of its ground, but for ablations, which are measured against the first one.
+/// The preset of a config that names none: that of its ground, but for ablations, which are measured on the paper's.
 pub(crate) fn default_preset(config: &RunConfig) -> &'static str {
     match config.stands_on() {
-        Ground::Strong if config.method == "rcl" => "trust",
-        _ => PRESETS[0],
+        Ground::Strong if config.method == "rcl" => PRESETS[0],
+        _ => SINGLE_PRESETS[0],
     }
 }
 
