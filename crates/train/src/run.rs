@@ -51,6 +51,8 @@ pub struct Run {
     experts: Vec<Trained>,
     /// The latest warm starts with their ids: the next training may need them too, and the first may turn out to be the best.
     warm_starts: Vec<(String, Arc<Trained>)>,
+    /// How many of what is trained now are still to be trained, after the one that is.
+    warm_starts_to_come: usize,
     /// What the best so far is compared with.
     best_warm_start: Option<(String, Arc<Trained>)>,
     /// The edge report of the best that has one, with its validation score.
@@ -104,6 +106,7 @@ impl Run {
             best: None,
             experts: Vec::new(),
             warm_starts: Vec::new(),
+            warm_starts_to_come: 0,
             best_warm_start: None,
             report: None,
             events: Vec::new(),
@@ -128,16 +131,11 @@ impl Run {
         let member = self.member.as_ref().filter(waits).map(|member| &member.spec);
         let known = member.into_iter().chain(self.chooser.waiting());
         let of_known: u64 = known.map(|spec| u64::from(epochs_of(spec))).sum();
-        // Warm starts to come, without the one that is trained now.
-        let next = member.or_else(|| self.chooser.waiting().next().filter(|_| begun == 0));
-        let firsts = next.map_or(0, |next| self.missing_warm_starts(next));
-        let to_come = firsts.saturating_sub(u64::from(member.is_some() && self.training.is_some()));
-        (self.epochs_done, of_training + of_known + self.chooser.epochs_unknown() + epochs * to_come)
-    }
-
-    /// How many warm starts of a training are not on the shelf.
-    fn missing_warm_starts(&self, spec: &RunSpec) -> u64 {
-        spec.warm_starts().map_or(0, |firsts| (firsts.len() - self.on_shelf(&firsts).len()) as u64)
+        let first = self.chooser.waiting().next().filter(|_| begun == 0);
+        let missing = |firsts: Vec<RunSpec>| firsts.len() - self.on_shelf(&firsts).len();
+        let begins = first.map_or(0, |first| first.warm_starts().map_or(0, missing));
+        let to_come = epochs * (begins + self.warm_starts_to_come) as u64;
+        (self.epochs_done, of_training + of_known + self.chooser.epochs_unknown() + to_come)
     }
 
     /// Trains one more epoch. Returns what happened, or nothing when the run is over.
@@ -191,6 +189,7 @@ impl Run {
         let firsts = member.spec.warm_starts()?;
         let there = self.on_shelf(&firsts);
         let missing = firsts.get(there.len());
+        self.warm_starts_to_come = firsts.len().saturating_sub(there.len() + 1);
         if !there.is_empty() {
             self.warm_starts = there;
         }
