@@ -51,7 +51,7 @@ pub struct Run {
     experts: Vec<Trained>,
     /// The latest warm starts with their ids: the next training may need them too, and the first may turn out to be the best.
     warm_starts: Vec<(String, Arc<Trained>)>,
-    /// How many of what is trained now are still to be trained, after the one that is.
+    /// Warm starts of the training at hand that come after the one that is trained now.
     warm_starts_to_come: usize,
     /// What the best so far is compared with.
     best_warm_start: Option<(String, Arc<Trained>)>,

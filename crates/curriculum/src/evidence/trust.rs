@@ -157,6 +157,13 @@ mod tests {
         within.iter().map(|&within| if within { 2.0 - noise } else { noise }).collect()
     }
 
+    /// How far the edges within a class, or those between classes, are trusted.
+    fn mean_trust(found: &Trust, within: &[bool], of: bool) -> f32 {
+        let those = found.genuine.iter().zip(within).filter(|(_, within)| **within == of);
+        let (sum, count) = those.fold((0.0, 0), |(sum, count), (tau, _)| (sum + tau, count + 1));
+        sum / count as f32
+    }
+
     #[test]
     fn a_noise_rate_is_found_and_edges_are_as_genuine_as_it_says() {
         let (graph, features, within) = mixture(1500, 1500);
@@ -164,11 +171,7 @@ mod tests {
         let found =
             trust(&threads, &graph, Some(&features), Some(&ratios(&within, 0.5)), 1 << 13, 0).unwrap();
         assert!((found.noise_rate - 0.5).abs() < 1e-6, "{}", found.noise_rate);
-        let mean = |of: bool| {
-            let those = found.genuine.iter().zip(&within).filter(|(_, within)| **within == of);
-            let (sum, count) = those.fold((0.0, 0), |(sum, count), (tau, _)| (sum + tau, count + 1));
-            sum / count as f32
-        };
+        let mean = |of| mean_trust(&found, &within, of);
         // Of the edges within a class three quarters are genuine, of those between classes none.
         assert!(mean(true) > 0.6 && mean(true) < 0.9, "{}", mean(true));
         assert!(mean(false) < 0.01, "{}", mean(false));
@@ -182,16 +185,7 @@ mod tests {
         let (graph, features, within) = mixture(1500, 1500);
         let found = trust(&Threads::one(), &graph, Some(&features), None, 1 << 13, 0).unwrap();
         assert!((0.3..0.8).contains(&found.noise_rate), "{}", found.noise_rate);
-        let mean = |of: bool| {
-            let those: Vec<f32> = found
-                .genuine
-                .iter()
-                .zip(&within)
-                .filter(|(_, within)| **within == of)
-                .map(|(tau, _)| *tau)
-                .collect();
-            those.iter().sum::<f32>() / those.len() as f32
-        };
+        let mean = |of| mean_trust(&found, &within, of);
         assert!(mean(true) > 1.5 * mean(false), "{} and {}", mean(true), mean(false));
         let alone = trust(&Threads::one(), &graph, None, None, 1 << 13, 0).unwrap();
         assert!(alone.genuine.iter().all(|tau| (0.0..=1.0).contains(tau)));
