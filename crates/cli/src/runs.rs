@@ -276,7 +276,7 @@ impl RunArgs {
             config.set(key, value).map_err(explained)?;
         }
         config.epochs = self.epochs.unwrap_or(config.epochs);
-        config.lr = self.lr.unwrap_or(config.lr);
+        config.lr = self.lr.or(config.lr);
         config.search = self.search.unwrap_or(config.search);
         for setting in &self.set {
             let Some((key, value)) = setting.split_once('=') else {

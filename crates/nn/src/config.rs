@@ -48,6 +48,8 @@ pub struct ModelConfig {
     pub dropout: f64,
     /// Share of the values of the features that are dropped in training, in [0, 1).
     pub input_dropout: f64,
+    /// Whether the hidden units of each node are brought to mean 0 and variance 1 before the ReLU.
+    pub layer_norm: bool,
     /// ε of GIN: a node's own share is 1 + ε.
     pub gin_epsilon: f64,
     /// δ of PNA, the mean of ln(degree + 1), above 0; none: that of the graph that the model is made for. A model that meets
@@ -63,6 +65,7 @@ impl ModelConfig {
             hidden: 64,
             dropout: 0.5,
             input_dropout: 0.0,
+            layer_norm: false,
             gin_epsilon: 0.1,
             mean_log_degree: None,
         }

@@ -49,7 +49,7 @@ impl Extent {
 ///   17h², each with h·outputs for the decoder, and biases;
 /// - [`model`](Footprint::model): 2p (values, gradient), 2n·h (hidden units and their gradient), n·(w + 2¼) (logits,
 ///   predictions, losses, scored nodes), 2h·w to 4h·w + 3h·w (the folded decoder), the transpose of sparse features, the
-///   first structure, and what the two layers keep. A layer from i to o numbers per node keeps
+///   first structure, n·(h + 1) more with layer normalisation, and what the two layers keep. A layer from i to o numbers per node keeps
 ///   - GCN: n·o, n·o more for the gradient in the first layer; or, where dense inputs are narrow (i ≤ o, first layer i ≤ 2o),
 ///     n·i per structure, and n·i for the gradient in the second;
 ///   - GraphSAGE: the same, and n·o for the node's own part where inputs are mapped first;
@@ -134,8 +134,14 @@ impl Footprint {
             self.dropped_inputs(),
             self.structure(edges, self.extent.symmetric),
             self.propagated_inputs(),
+            self.norm(),
             self.layers(),
         ])
+    }
+
+    /// The normalised hidden units, and what each node's were scaled by.
+    fn norm(&self) -> u64 {
+        if self.config.layer_norm { total([self.units(), array::<f32>(&[self.extent.nodes])]) } else { 0 }
     }
 
     /// The model when it has been made and not used yet.

@@ -47,6 +47,7 @@ mod fold;
 mod footprint;
 mod inputs;
 mod kernels;
+mod layer_norm;
 mod layers;
 mod memory;
 mod metric;

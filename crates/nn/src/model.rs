@@ -21,6 +21,7 @@ use crate::fold::Folded;
 use crate::inputs::{Input, Inputs};
 use crate::kernels::finish::Finish;
 use crate::kernels::loss::node_losses;
+use crate::layer_norm::LayerNorm;
 use crate::layers::{
     Activation, Affine, AffineGradient, Context, Convolution, Gcn, Gin, InputGradient, Pna, Sage, Wanted,
 };
@@ -62,6 +63,7 @@ pub struct Model<T: Real> {
     layout: [LayerLayout; 2],
     decoder: Range<usize>,
     folded: Folded<T>,
+    norm: Option<LayerNorm<T>>,
     hidden: Vec<T>,
     /// What `hidden` was computed from; none while nothing was.
     hidden_of: Option<HiddenOf>,
@@ -173,6 +175,7 @@ impl<T: Real> Model<T> {
             layout,
             decoder: decoder_start..decoder_start + config.hidden * outputs,
             folded: Folded::new(last_depth, config.hidden, outputs),
+            norm: config.layer_norm.then(|| LayerNorm::new(config.hidden)),
             hidden: Vec::new(),
             hidden_of: None,
             logits: Vec::new(),
@@ -359,6 +362,9 @@ impl<T: Real> Model<T> {
         let (parameters, d_parameters) = (self.layout[1].view(values), self.layout[1].view_mut(term));
         let input = Input::hidden(hidden, nodes, units);
         last.backward(context, input, parameters, gradient, d_parameters, wanted);
+        if let Some(norm) = &self.norm {
+            norm.backward(&self.threads, d_hidden);
+        }
         let (parameters, d_parameters) = (self.layout[0].view(values), self.layout[0].view_mut(term));
         let wanted = Wanted { input: None, edges: None };
         let context = Context { structure: first_structure, ..context };
@@ -427,9 +433,15 @@ impl<T: Real> Model<T> {
         let context = Context { only, ..Context::new(&self.threads, structure, self.parameters.version) };
         let hidden = ensure(&mut self.hidden, graph.nodes() * self.config.hidden);
         let parameters = self.layout[0].view(&self.parameters.values);
-        let activation = Activation::Relu(dropout);
         let input = self.inputs.view_in(epoch);
-        self.convolutions[0].forward(context, input, parameters, activation, hidden);
+        let first = &mut self.convolutions[0];
+        match &mut self.norm {
+            None => first.forward(context, input, parameters, Activation::Relu(dropout), hidden),
+            Some(norm) => {
+                first.forward(context, input, parameters, Activation::Linear, norm.input(graph.nodes()));
+                norm.activate(&self.threads, dropout, only, hidden);
+            }
+        }
         self.hidden_of = Some(of).filter(|_| only.is_none());
     }
 
@@ -481,6 +493,9 @@ impl<T: Real> Model<T> {
         let second = Context { structure: second_structure, ..context };
         last.backward(second, input, (inner, folded), &self.logits, (d_inner, d_folded), wanted);
         self.folded.unfold(&self.threads, own, d_own, d_decoder);
+        if let Some(norm) = &self.norm {
+            norm.backward(&self.threads, d_hidden);
+        }
 
         let inputs = self.inputs.view_in(epoch);
         let wanted = Wanted {

@@ -280,7 +280,7 @@ impl Finished {
             Ok(inner.model()?.evaluate_on(&inner.dataset, &weights, &budget(None)?)?)
         })?;
         let Some([logits, embeddings]) = made else { return Ok(None) };
-        let units = self.inner.finished.record.config.hidden;
+        let units = self.inner.finished.record.config.units();
         Ok(Some((matrix(py, logits, self.inner.width())?, matrix(py, embeddings, units)?)))
     }
 

@@ -144,7 +144,7 @@ impl Chooser {
             let spec = self.whole.sibling(config.clone())?;
             let label = match self.whole.config().search {
                 Search::Settings => changes(&config),
-                _ => format!("epochs={} lr={} {}", config.epochs, config.lr, changes(&config)),
+                _ => format!("epochs={} lr={} {}", config.epochs, config.step_size(), changes(&config)),
             };
             self.waiting.push((Member { name: method.name, label, spec }, config));
         }

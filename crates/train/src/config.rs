@@ -8,7 +8,7 @@ use toml::{Table, Value};
 
 use crate::error::TrainError;
 use crate::features_from::FeaturesFrom;
-use crate::ground::{DecayOn, EpochRule, Ground, Situation};
+use crate::ground::{self, DecayOn, EpochRule, Ground, Situation};
 use crate::prepare::Preparation;
 use crate::search_kind::Search;
 use crate::setting::{Setting, literal};
@@ -27,7 +27,8 @@ pub struct RunConfig {
     /// Training epochs, at least 1.
     pub epochs: u32,
     /// Step size of Adam, above 0.
-    pub lr: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lr: Option<f64>,
     /// What settings stand on that are left open: `paper` or `strong`. Unset: `strong` for the methods `auto` and `belief`, `paper`
     /// for those that the paper's tables compare.
     pub ground: Option<Ground>,
@@ -37,13 +38,17 @@ pub struct RunConfig {
     /// The parameters that decay: `all`, or those of the `first` layer. Unset: as the ground says.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decay_on: Option<DecayOn>,
-    /// Units of the hidden layer and of the embedding, at least 1.
-    pub hidden: usize,
+    /// Units of the hidden layer and of the embedding, at least 1. Unset: as the ground says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hidden: Option<usize>,
     /// Share of hidden units that are dropped in training, in [0, 1).
     pub dropout: f64,
     /// Share of the values of the features that are dropped in training, in [0, 1). Unset: as the ground says.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub input_dropout: Option<f64>,
+    /// Whether the hidden units of each node are brought to mean 0 and variance 1 before the ReLU. Unset: as the ground says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub layer_norm: Option<bool>,
     /// Probability that an edge is left out of a training step, in [0, 1). Unset: as the ground says.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drop_edge: Option<f64>,
@@ -96,7 +101,10 @@ pub const RUN_SETTINGS: &[Setting] = &[
         "a named set of the method's settings; unset: its first, but edgepace for rcl on the paper's ground",
     ),
     Setting::fixed("epochs", "training epochs, from 1 to 1000000"),
-    Setting::fixed("lr", "step size of Adam, above 0"),
+    Setting::fixed(
+        "lr",
+        "step size of Adam, above 0; unset: 0.01; on the strong ground 0.002 where layer_norm is true",
+    ),
     Setting::fixed(
         "ground",
         "how a network is regularised where that is left open: paper (as in the paper's experiments) or strong; unset: strong for \
@@ -110,12 +118,20 @@ pub const RUN_SETTINGS: &[Setting] = &[
         "decay_on",
         "the parameters that decay: all, or those of the first layer; unset: all, but for features other than words on the strong ground",
     ),
-    Setting::fixed("hidden", "units of the hidden layer and of the embedding, from 1 to 1048576"),
+    Setting::fixed(
+        "hidden",
+        "units of the hidden layer and of the embedding, from 1 to 1048576; unset: 64; on the strong ground 128 where layer_norm is true",
+    ),
     Setting::fixed("dropout", "share of hidden units dropped in training, in [0, 1)"),
     Setting::fixed(
         "input_dropout",
         "share of the values of the features dropped in training, in [0, 1); unset: 0; on the strong ground 0.5 for \
          words and tags, 0.2 where there are more than twice as many training nodes as words",
+    ),
+    Setting::fixed(
+        "layer_norm",
+        "true: the hidden units of each node have mean 0 and variance 1 before the ReLU; unset: false; on the strong \
+         ground true for words where there are 10000 training nodes, and less than two for each word",
     ),
     Setting::fixed(
         "drop_edge",
@@ -178,13 +194,14 @@ impl Default for RunConfig {
             method: "rcl".into(),
             preset: None,
             epochs: 150,
-            lr: AdamConfig::default().rate,
+            lr: None,
             ground: None,
             weight_decay: None,
             decay_on: None,
-            hidden: model.hidden,
+            hidden: None,
             dropout: model.dropout,
             input_dropout: None,
+            layer_norm: None,
             drop_edge: None,
             label_smoothing: 0.0,
             features: Preparation::Auto,
@@ -263,14 +280,14 @@ impl RunConfig {
         if self.epochs == 0 || self.epochs > 1_000_000 {
             return refuse("epochs", self.epochs.to_string(), "between 1 and 1000000");
         }
-        if !(self.lr > 0.0 && self.lr.is_finite()) {
-            return refuse("lr", self.lr.to_string(), "a finite number above 0");
+        if let Some(lr) = self.lr.filter(|lr| !(*lr > 0.0 && lr.is_finite())) {
+            return refuse("lr", lr.to_string(), "a finite number above 0");
         }
         if let Some(decay) = self.weight_decay.filter(|decay| !(*decay >= 0.0 && decay.is_finite())) {
             return refuse("weight_decay", decay.to_string(), "a finite number, at least 0");
         }
-        if !(1..=1 << 20).contains(&self.hidden) {
-            return refuse("hidden", self.hidden.to_string(), "between 1 and 1048576");
+        if let Some(hidden) = self.hidden.filter(|hidden| !(1..=1 << 20).contains(hidden)) {
+            return refuse("hidden", hidden.to_string(), "between 1 and 1048576");
         }
         let rates = [
             ("dropout", Some(self.dropout)),
@@ -301,9 +318,12 @@ impl RunConfig {
         let ground = self.stands_on().settings(situation);
         Self {
             ground: Some(self.stands_on()),
+            lr: self.lr.or(Some(ground.lr)),
+            hidden: self.hidden.or(Some(ground.hidden)),
             weight_decay: self.weight_decay.or(Some(ground.weight_decay)),
             decay_on: self.decay_on.or(Some(ground.decay_on)),
             input_dropout: self.input_dropout.or(Some(ground.input_dropout)),
+            layer_norm: self.layer_norm.or(Some(ground.layer_norm)),
             drop_edge: self.drop_edge.or(Some(ground.drop_edge)),
             epoch_rule: self.epoch_rule.or(Some(ground.epoch_rule)),
             restart_after: self.restart_after.or(Some(ground.restart_after)),
@@ -311,20 +331,25 @@ impl RunConfig {
         }
     }
 
-    /// The same with what the paper's ground says, whatever was set.
+    /// The same with what the paper's ground says, whatever was set. Width and step size stay, unless they are those that go with
+    /// layer normalisation.
     pub(crate) fn on_paper(&self) -> Self {
+        let plain = self.layer_norm != Some(true);
         let open = Self {
             ground: Some(Ground::Paper),
+            lr: self.lr.filter(|_| plain),
+            hidden: self.hidden.filter(|_| plain),
             weight_decay: None,
             decay_on: None,
             input_dropout: None,
+            layer_norm: None,
             drop_edge: None,
             epoch_rule: None,
             restart_after: None,
             ..self.clone()
         };
         // The paper's ground looks at nothing.
-        open.grounded(Situation { words: None, train: 0, drops_edges: false })
+        open.grounded(Situation { words: None, train: 0, layer_norm: None, drops_edges: false })
     }
 
     /// Settings that do nothing, by name: what does nothing is not part of a run's id.
@@ -335,6 +360,7 @@ impl RunConfig {
             ("ground", true),
             ("decay_on", !decays || self.decay_on == Some(DecayOn::All)),
             ("input_dropout", self.input_dropout == Some(0.0)),
+            ("layer_norm", self.layer_norm == Some(false)),
             ("drop_edge", self.drop_edge == Some(0.0)),
             ("label_smoothing", self.label_smoothing == 0.0),
             ("epoch_rule", self.epoch_rule == Some(EpochRule::Accuracy)),
@@ -344,18 +370,29 @@ impl RunConfig {
         neutral.into_iter().filter_map(|(name, is_neutral)| is_neutral.then_some(name)).collect()
     }
 
+    /// Units of the hidden layer: those that are set, or else those of the paper.
+    pub fn units(&self) -> usize {
+        self.hidden.unwrap_or(ground::UNITS)
+    }
+
+    /// The step size: the one that is set, or else that of the paper.
+    pub fn step_size(&self) -> f64 {
+        self.lr.unwrap_or(ground::STEP_SIZE)
+    }
+
     pub(crate) fn model(&self) -> ModelConfig {
         ModelConfig {
-            hidden: self.hidden,
+            hidden: self.units(),
             dropout: self.dropout,
             input_dropout: self.input_dropout.unwrap_or(0.0),
+            layer_norm: self.layer_norm.unwrap_or(false),
             ..ModelConfig::new(self.backbone)
         }
     }
 
     pub(crate) fn adam(&self) -> AdamConfig {
         let decay = self.weight_decay.filter(|&decay| decay > 0.0).map_or(Decay::None, Decay::Coupled);
-        AdamConfig { rate: self.lr, decay, ..AdamConfig::default() }
+        AdamConfig { rate: self.step_size(), decay, ..AdamConfig::default() }
     }
 
     /// The settings of a method: `base`, which a preset made, with the user's over it.
@@ -440,7 +477,12 @@ mod tests {
             preset: Some("paper".into()),
             metric: Some(Metric::Accuracy),
             keep: Some(Keep::Best),
-            ..RunConfig::default().grounded(Situation { words: Some(100), train: 100, drops_edges: true })
+            ..RunConfig::default().grounded(Situation {
+                words: Some(100),
+                train: 100,
+                layer_norm: None,
+                drops_edges: true,
+            })
         });
         let written = text.unwrap();
         let fields: Vec<&str> =
@@ -456,6 +498,7 @@ mod tests {
         };
         for setting in RUN_SETTINGS {
             if let Some((_, range)) = setting.meaning.split_once("from ") {
+                let range = range.split(';').next().unwrap();
                 let (low, high) = range.split_once(" to ").unwrap();
                 let outside: [u64; 2] = [low, high].map(|bound| bound.parse().unwrap());
                 assert!(with(setting.name, low) && with(setting.name, high), "{}", setting.name);
@@ -492,7 +535,8 @@ mod tests {
         let error = RunConfig::default().set("hidden", "many").unwrap_err().to_string();
         assert_eq!(
             error,
-            "`hidden` is `many`, expected units of the hidden layer and of the embedding, from 1 to 1048576"
+            "`hidden` is `many`, expected units of the hidden layer and of the embedding, from 1 to 1048576; unset: 64; on the strong \
+             ground 128 where layer_norm is true"
         );
     }
 }

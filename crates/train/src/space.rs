@@ -14,6 +14,7 @@ use toml::Value;
 
 use crate::config::RunConfig;
 use crate::error::TrainError;
+use crate::ground::{self, Ground};
 use crate::registry::MethodInfo;
 use crate::search_kind::Search;
 
@@ -42,7 +43,12 @@ impl Space {
     pub(crate) fn of(kind: Search, method: &MethodInfo, base: &RunConfig) -> Self {
         let defaults = RunConfig::default();
         let epochs = if base.epochs == defaults.epochs { EPOCHS.to_vec() } else { vec![base.epochs] };
-        let rates = if base.lr == defaults.lr { RATES.to_vec() } else { vec![base.lr] };
+        let is_wide = base.stands_on() == Ground::Strong && base.layer_norm == Some(true);
+        let usual = ground::step_size(is_wide);
+        let rates = match base.lr {
+            Some(rate) if rate != usual => vec![rate],
+            _ => RATES.to_vec(),
+        };
         let open = |name: &str| !base.settings.contains_key(name);
         let has_pace = method.settings.iter().any(|setting| setting.name == PACE);
         let mut own = Vec::new();
@@ -72,7 +78,7 @@ impl Space {
             config.settings.insert((*name).to_owned(), values[number % values.len()].clone());
             number /= values.len();
         }
-        config.lr = self.rates[number % self.rates.len()];
+        config.lr = Some(self.rates[number % self.rates.len()]);
         config.epochs = self.epochs[(number / self.rates.len()) % self.epochs.len()];
         config
     }

@@ -198,10 +198,12 @@ impl CheckedConfig {
         let (metric, keep) = (Some(metric), self.keep());
         let drops_edges =
             registry::find(&self.config.method).is_ok_and(|method| drops_edges(&self.config, method));
-        let grounded = match &self.course {
+        let grounded = if let Course::Pool { .. } = &self.course {
             // Each expert stands on its own ground.
-            Course::Pool { .. } => RunConfig { ground: Some(self.config.stands_on()), ..self.config.clone() },
-            _ => self.config.grounded(Situation { words, train, drops_edges }),
+            RunConfig { ground: Some(self.config.stands_on()), ..self.config.clone() }
+        } else {
+            let layer_norm = self.config.layer_norm;
+            self.config.grounded(Situation { words, train, layer_norm, drops_edges })
         };
         let config = RunConfig { features, features_from, metric, keep, ..grounded };
         Self { asked: self.asked.clone(), config, course }
@@ -299,7 +301,13 @@ impl RunSpec {
             data: &self.data,
             split: &self.split,
             seed: self.seed,
-            config: RunConfig { preset, ..self.config.clone() },
+            config: RunConfig {
+                preset,
+                // A pool leaves them to its experts, whose ids tell.
+                lr: Some(self.config.step_size()),
+                hidden: Some(self.config.units()),
+                ..self.config.clone()
+            },
             candidates,
             pooling: matches!(self.course, Course::Pool { .. }).then_some(POOLING),
         };

@@ -48,7 +48,7 @@ fn dense(rows: usize, columns: usize) -> Features {
 }
 
 fn config(settings: &str) -> RunConfig {
-    let mut config = RunConfig { epochs: 2, hidden: 16, ..RunConfig::default() };
+    let mut config = RunConfig { epochs: 2, hidden: Some(16), ..RunConfig::default() };
     for setting in settings.split(' ') {
         let (key, value) = setting.split_once('=').unwrap();
         config.set(key, value).unwrap();

@@ -59,7 +59,8 @@ fn one_thread_stays_one() {
     check("generators, a split and noise");
 
     for method in METHODS {
-        let config = RunConfig { method: method.name.into(), epochs: 3, hidden: 16, ..RunConfig::default() };
+        let config =
+            RunConfig { method: method.name.into(), epochs: 3, hidden: Some(16), ..RunConfig::default() };
         let trained = train(&dataset, &split, &config, 1, &threads, &mut Silent).unwrap();
         if let Some(report) = &trained.edges {
             Audit::new(&threads, &dataset, report).unwrap();

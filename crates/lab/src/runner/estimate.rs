@@ -158,7 +158,7 @@ impl CellEstimate {
 /// hidden units, for nodes squared. The weights are those that fit the times of 1000 runs on graphs of 183 to 19 717 nodes.
 fn of_epoch(graph: &Graph, stored_features: usize, config: &RunConfig) -> f64 {
     let (nodes, edges) = (graph.nodes() as f64, graph.edges() as f64);
-    let (stored, hidden) = (stored_features as f64, config.hidden as f64);
+    let (stored, hidden) = (stored_features as f64, config.units() as f64);
     let sum = |[by_stored, by_edges, by_nodes]: [f64; 3]| {
         by_stored * stored * hidden + by_edges * edges * hidden + by_nodes * nodes * hidden * hidden
     };

@@ -105,6 +105,14 @@ fn gradients_with_dropped_inputs_and_smoothed_labels_are_central_differences() {
 }
 
 #[test]
+fn gradients_with_layer_normalisation_are_central_differences() {
+    for (backbone, epoch) in Backbone::ALL.into_iter().flat_map(|one| [(one, None), (one, Some(3))]) {
+        let config = ModelConfig { layer_norm: true, ..small_config(backbone) };
+        assert_gradients(&config, 0.0, epoch);
+    }
+}
+
+#[test]
 fn evaluation_drops_no_input_whatever_came_before() {
     for (backbone, sparse) in Backbone::ALL.into_iter().flat_map(|one| [(one, false), (one, true)]) {
         let problem = Problem::small(1, Shape::TwinsAlike, Kind::Classes);

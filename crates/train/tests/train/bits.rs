@@ -127,7 +127,7 @@ fn cases() -> Vec<Case> {
             for preset in presets {
                 for backbone in method.backbones {
                     // The last update of the curriculum is one that adds edges, and one epoch follows it.
-                    let mut config = RunConfig { epochs: 12, hidden: 16, ..RunConfig::default() };
+                    let mut config = RunConfig { epochs: 12, hidden: Some(16), ..RunConfig::default() };
                     for (key, value) in [("method", method.name), ("backbone", backbone)] {
                         config.set(key, value).unwrap();
                     }
@@ -157,7 +157,7 @@ fn cases() -> Vec<Case> {
     }
     for method in ["rcl", "clnode", "ptdnet", "gnn-svd"] {
         let mut config =
-            RunConfig { epochs: 6, hidden: 16, search: Search::Settings, ..RunConfig::default() };
+            RunConfig { epochs: 6, hidden: Some(16), search: Search::Settings, ..RunConfig::default() };
         config.set("method", method).unwrap();
         config.keep = Some(Keep::Method);
         cases.push(Case { graph: "directed", config });

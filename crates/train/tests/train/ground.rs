@@ -23,6 +23,8 @@ fn a_ground_is_a_name_for_its_settings() {
     let plain = id(&[("method", "vanilla"), ("ground", "paper")]);
     let spelled_out = [
         ("method", "vanilla"),
+        ("lr", "0.01"),
+        ("layer_norm", "false"),
         ("weight_decay", "0"),
         ("decay_on", "first"),
         ("input_dropout", "0"),
@@ -47,6 +49,8 @@ fn a_ground_is_a_name_for_its_settings() {
         ("decay_on", "all"),
         ("input_dropout", "0.1"),
         ("drop_edge", "0.1"),
+        ("layer_norm", "true"),
+        ("lr", "0.02"),
         ("label_smoothing", "0.1"),
         ("epoch_rule", "accuracy"),
         ("restart_after", "5"),
@@ -73,7 +77,8 @@ fn on_the_strong_ground_a_run_in_pieces_ends_with_the_same_bits_on_any_number_of
         &[("method", "vanilla")][..],
         &[("method", "vanilla"), ("backbone", "sage"), ("input_dropout", "0.5")],
         &[("method", "vanilla"), ("backbone", "gin")],
-        &[("method", "mlp"), ("input_dropout", "0.5")],
+        &[("method", "mlp"), ("input_dropout", "0.5"), ("layer_norm", "true")],
+        &[("method", "vanilla"), ("layer_norm", "true")],
         &[("method", "mlp"), ("lr", "0.2"), ("restart_after", "2")],
         &[("method", "rcl"), ("period", "4"), ("keep", "method")],
         &[("method", "rcl"), ("preset", "paper"), ("period", "4")],

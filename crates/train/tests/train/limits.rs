@@ -57,7 +57,7 @@ fn sizes_that_no_machine_has_do_not_overflow() {
     let mut most = 0;
     for backbone in edgepace_nn::Backbone::ALL {
         let config =
-            RunConfig { method: "vanilla".into(), backbone, hidden: 1 << 20, ..RunConfig::default() };
+            RunConfig { method: "vanilla".into(), backbone, hidden: Some(1 << 20), ..RunConfig::default() };
         most = most.max(needed(&config, &widest));
         let spec = config.check().unwrap().spec(&widest, 0).unwrap();
         let error = spec.check_memory(&widest, usize::MAX, Some(1 << 50)).unwrap_err().to_string();
@@ -86,7 +86,8 @@ fn the_message_says_what_is_needed_what_is_free_and_what_helps() {
 #[test]
 fn more_hidden_units_columns_or_runs_need_more() {
     let (narrow, wide) = (material(100), material(1000));
-    let config = |hidden| RunConfig { method: "vanilla".into(), hidden, ..RunConfig::default() };
+    let config =
+        |hidden| RunConfig { method: "vanilla".into(), hidden: Some(hidden), ..RunConfig::default() };
     let base = needed(&config(16), &narrow);
     assert!(needed(&config(32), &narrow) > base);
     assert!(needed(&config(16), &wide) > base);

@@ -28,7 +28,7 @@ pub(crate) fn weighted((dataset, split): (Dataset, Split)) -> (Dataset, Split) {
 
 /// A config from `key=value` pairs.
 pub(crate) fn config(settings: &[(&str, &str)]) -> RunConfig {
-    let mut config = RunConfig { epochs: 30, hidden: 16, ..RunConfig::default() };
+    let mut config = RunConfig { epochs: 30, hidden: Some(16), ..RunConfig::default() };
     for (key, value) in settings {
         config.set(key, value).unwrap();
     }

@@ -44,7 +44,8 @@ impl Case {
             Labels::from(Classes::new(CLASSES as usize, (0..NODES).map(|i| i % CLASSES).collect()).unwrap());
         let split = Split::new("all", nodes, (0..NODES).collect(), vec![], vec![]).unwrap();
         let dataset = Dataset::new("random", graph, features, labels, vec![split.clone()]).unwrap();
-        let config = RunConfig { epochs: 10, hidden: 8, features: Preparation::None, ..RunConfig::default() };
+        let config =
+            RunConfig { epochs: 10, hidden: Some(8), features: Preparation::None, ..RunConfig::default() };
         Self { material: Material::new(&dataset, &split).unwrap().0, config }
     }
 

@@ -285,7 +285,7 @@ mod tests {
     fn network() -> Network {
         let (dataset, split) = ring();
         let (material, _) = Material::new(&dataset, &split).unwrap();
-        let config = RunConfig { epochs: 8, hidden: 4, ..RunConfig::default() };
+        let config = RunConfig { epochs: 8, hidden: Some(4), ..RunConfig::default() };
         let threads = Threads::new(1).unwrap();
         let (material, config, threads) = (&material, &config, &threads);
         Network::new(&Start { material, config, seed: 0, threads, warm_start: None }).unwrap()

@@ -155,7 +155,7 @@ impl Recipe for Settings {
         total([
             of_layer.saturating_mul(2),
             edge_network_bytes(extent, extent.columns, extent.stored.is_some(), self.network_hidden),
-            edge_network_bytes(extent, config.hidden, false, self.network_hidden),
+            edge_network_bytes(extent, config.units(), false, self.network_hidden),
             footprint.edge_gradient(edges),
             array::<f32>(&[edges]),
             footprint.propagated_inputs(),
