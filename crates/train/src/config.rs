@@ -54,6 +54,10 @@ pub struct RunConfig {
     pub drop_edge: Option<f64>,
     /// How much of each label is spread evenly over all classes, in [0, 1).
     pub label_smoothing: f64,
+    /// How much a node without a label counts beside a training node in plain training, with what belief propagation says of it
+    /// for a label, in [0, 1]. Unset: 0.5 where `rcl` with the preset `trust` on the strong ground is compared with that, else 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pseudo_labels: Option<f64>,
     /// What is done to the features: `auto`, `none`, `rows`, `lengths` or `standardise`.
     pub features: Preparation,
     /// Where features come from: `auto`, `given`, `filled`, `identity`, `degree`, `spectral` or `none`.
@@ -143,6 +147,11 @@ pub const RUN_SETTINGS: &[Setting] = &[
         "how much of each label is spread evenly over all classes in training, in [0, 1)",
     ),
     Setting::fixed(
+        "pseudo_labels",
+        "how much a node without a label counts beside a training node in plain training, with what belief propagation says of it \
+         for a label, in [0, 1]; unset: 0.5 where rcl with the preset trust on the strong ground is compared with that, else 0",
+    ),
+    Setting::fixed(
         "features",
         "what is done to the features: none, rows (divided by their sum), lengths (divided by their length), standardise \
          (columns of mean 0 and deviation 1), or auto (lengths for words and tags, standardise for all else)",
@@ -204,6 +213,7 @@ impl Default for RunConfig {
             layer_norm: None,
             drop_edge: None,
             label_smoothing: 0.0,
+            pseudo_labels: None,
             features: Preparation::Auto,
             features_from: FeaturesFrom::Auto,
             patience: 0,
@@ -216,6 +226,9 @@ impl Default for RunConfig {
         }
     }
 }
+
+/// How much a node without a label counts in plain training that the curriculum by trust is compared with (`docs/research.md`).
+const PSEUDO_LABELS: f64 = 0.5;
 
 impl RunConfig {
     /// Settings from TOML text; what is not named keeps its default.
@@ -289,6 +302,9 @@ impl RunConfig {
         if let Some(hidden) = self.hidden.filter(|hidden| !(1..=1 << 20).contains(hidden)) {
             return refuse("hidden", hidden.to_string(), "between 1 and 1048576");
         }
+        if let Some(share) = self.pseudo_labels.filter(|share| !(0.0..=1.0).contains(share)) {
+            return refuse("pseudo_labels", share.to_string(), "in [0, 1]");
+        }
         let rates = [
             ("dropout", Some(self.dropout)),
             ("input_dropout", self.input_dropout),
@@ -313,6 +329,13 @@ impl RunConfig {
         })
     }
 
+    /// Whether it is the curriculum by trust.
+    pub(crate) fn trusts(&self) -> bool {
+        let kernel = self.settings.get("kernel").and_then(toml::Value::as_str);
+        let named = kernel.or(self.preset.as_deref());
+        self.method == "rcl" && named.map_or(self.stands_on() == Ground::Strong, |name| name == "trust")
+    }
+
     /// The same with what the ground says of settings that are left open.
     pub(crate) fn grounded(&self, situation: Situation) -> Self {
         let ground = self.stands_on().settings(situation);
@@ -325,6 +348,7 @@ impl RunConfig {
             input_dropout: self.input_dropout.or(Some(ground.input_dropout)),
             layer_norm: self.layer_norm.or(Some(ground.layer_norm)),
             drop_edge: self.drop_edge.or(Some(ground.drop_edge)),
+            pseudo_labels: Some(self.pseudo_labels()),
             epoch_rule: self.epoch_rule.or(Some(ground.epoch_rule)),
             restart_after: self.restart_after.or(Some(ground.restart_after)),
             ..self.clone()
@@ -344,6 +368,7 @@ impl RunConfig {
             input_dropout: None,
             layer_norm: None,
             drop_edge: None,
+            pseudo_labels: Some(0.0),
             epoch_rule: None,
             restart_after: None,
             ..self.clone()
@@ -363,11 +388,20 @@ impl RunConfig {
             ("layer_norm", self.layer_norm == Some(false)),
             ("drop_edge", self.drop_edge == Some(0.0)),
             ("label_smoothing", self.label_smoothing == 0.0),
+            ("pseudo_labels", self.pseudo_labels() == 0.0),
             ("epoch_rule", self.epoch_rule == Some(EpochRule::Accuracy)),
             // Only windows begin anew.
             ("restart_after", self.epoch_rule == Some(EpochRule::Accuracy) || self.restart_after == Some(0)),
         ];
         neutral.into_iter().filter_map(|(name, is_neutral)| is_neutral.then_some(name)).collect()
+    }
+
+    /// How much nodes without a label count in plain training, with what is believed of them for one: as much as is set, or else as
+    /// the method is compared with.
+    pub(crate) fn pseudo_labels(&self) -> f64 {
+        let is_compared = self.trusts() && self.keep != Some(Keep::Method);
+        let usual = is_compared && self.stands_on() == Ground::Strong;
+        self.pseudo_labels.unwrap_or(if usual { PSEUDO_LABELS } else { 0.0 })
     }
 
     /// Units of the hidden layer: those that are set, or else those of the paper.

@@ -175,7 +175,7 @@ const PLAIN: MethodInfo = MethodInfo {
     to_save_memory: "a smaller `hidden`",
     candidates: None,
     experts: None,
-    recipe: |_| Ok(Arc::new(Vanilla)),
+    recipe: |config| Ok(Arc::new(Vanilla::of(config))),
 };
 
 /// The curriculum over edges, and the same without one of its parts.

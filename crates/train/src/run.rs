@@ -193,11 +193,9 @@ impl Run {
         if !there.is_empty() {
             self.warm_starts = there;
         }
-        if let Some(missing) = missing {
-            return self.training_of(missing, Phase::WarmStart, None);
-        }
-        let from = self.warm_starts.last().filter(|_| !firsts.is_empty());
-        self.training_of(&member.spec, Phase::Training, from.map(|(_, trained)| &trained.snapshot))
+        let (spec, phase) = missing.map_or((&member.spec, Phase::Training), |one| (one, Phase::WarmStart));
+        let from = spec.starts_from()?.and_then(|first| self.shelf.get(first.id()));
+        self.training_of(spec, phase, from.as_ref().map(|trained| &trained.snapshot))
     }
 
     /// Those of these trainings that are on the shelf, up to the first that is not.

@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use edgepace_graph::ContentHasher;
 use edgepace_graph::bytes::{array, total};
+use edgepace_graph::{ContentHasher, Labels};
 use edgepace_nn::{Backbone, Metric};
 use serde::Serialize;
 use serde_json::Value;
@@ -87,6 +87,13 @@ impl RunConfig {
                 config.backbone.name()
             );
             return Err(TrainError::refused("drop_edge", rate, expected));
+        }
+        let trains_plainly =
+            config.method == "vanilla" || (config.trusts() && config.keep != Some(Keep::Method));
+        let learns_from_beliefs = trains_plainly && config.backbone != Backbone::Mlp;
+        if let Some(share) = config.pseudo_labels.filter(|&share| share > 0.0 && !learns_from_beliefs) {
+            let expected = "0: they are for plain training on edges, by itself or where rcl with the preset trust may keep it";
+            return Err(TrainError::refused("pseudo_labels", share, expected));
         }
         if let Some(Experts { list, pick }) = method.experts(&config)? {
             if config.search.is_on() {
@@ -180,10 +187,17 @@ impl CheckedConfig {
                 "one that fits the labels: there is one class",
             ));
         }
+        if let (Labels::Many(_), Some(share)) =
+            (&**labels, self.config.pseudo_labels.filter(|&share| share > 0.0))
+        {
+            let expected = "0: nodes have many labels, of which there are no beliefs";
+            return Err(TrainError::refused("pseudo_labels", share, expected));
+        }
         let is_bag = profile.is_bag() && matches!(from, FeaturesFrom::Given | FeaturesFrom::Filled);
         let words = is_bag.then_some(profile.columns);
         let train = material.split().train().len();
-        self.decided((from, features), (words, train), metric).complete(material, seed)
+        let one_class = matches!(**labels, Labels::Classes(_));
+        self.decided((from, features), (words, train), metric, one_class).complete(material, seed)
     }
 
     /// The same with what the material decides.
@@ -192,8 +206,9 @@ impl CheckedConfig {
         features: (FeaturesFrom, Preparation),
         (words, train): (Option<usize>, usize),
         metric: Metric,
+        one_class: bool,
     ) -> Self {
-        let course = self.course.map(|one| one.decided(features, (words, train), metric));
+        let course = self.course.map(|one| one.decided(features, (words, train), metric, one_class));
         let (features_from, features) = features;
         let (metric, keep) = (Some(metric), self.keep());
         let drops_edges =
@@ -205,6 +220,8 @@ impl CheckedConfig {
             let layer_norm = self.config.layer_norm;
             self.config.grounded(Situation { words, train, layer_norm, drops_edges })
         };
+        // Where nodes have many labels, there are no beliefs to learn from.
+        let grounded = if one_class { grounded } else { RunConfig { pseudo_labels: Some(0.0), ..grounded } };
         let config = RunConfig { features, features_from, metric, keep, ..grounded };
         Self { asked: self.asked.clone(), config, course }
     }
@@ -537,7 +554,8 @@ impl RunSpec {
         let other = recipe.and_then(|recipe| recipe.compared_with()).filter(|_| self.keeps_best());
         let of_paper = other.or(start) == Some(WarmStart::Plain) && self.compares_grounds();
         let of_paper = of_paper.then_some(WarmStart::PlainOfPaper);
-        [of_paper, other, start].into_iter().flatten()
+        // What it starts from may be what the other one starts from, too.
+        [of_paper, start, other].into_iter().flatten()
     }
 
     /// Whether plain training on another ground than the run's may be kept.
@@ -548,6 +566,12 @@ impl RunSpec {
     /// The same as specs.
     pub(crate) fn warm_starts(&self) -> Result<Vec<Self>, TrainError> {
         self.kinds_of_warm_starts().map(|kind| self.warm_start(kind)).collect()
+    }
+
+    /// What it starts from, if it starts from another training.
+    pub(crate) fn starts_from(&self) -> Result<Option<Self>, TrainError> {
+        let Course::One(recipe) = &self.course else { return Ok(None) };
+        recipe.wants_warm_start().map(|kind| self.warm_start(kind)).transpose()
     }
 
     /// Plain training with the same settings: what a warm start is the snapshot of.
@@ -563,11 +587,15 @@ impl RunSpec {
         let config = match kind {
             WarmStart::Plain => config,
             WarmStart::PlainOfPaper => config.on_paper(),
-            WarmStart::EdgeFree => {
-                RunConfig { backbone: Backbone::Mlp, drop_edge: config.drop_edge.map(|_| 0.0), ..config }
-            }
+            WarmStart::EdgeFree => RunConfig {
+                backbone: Backbone::Mlp,
+                drop_edge: config.drop_edge.map(|_| 0.0),
+                pseudo_labels: config.pseudo_labels.map(|_| 0.0),
+                ..config
+            },
         };
-        self.with_recipe(config, Arc::new(Vanilla))
+        let recipe = Arc::new(Vanilla::of(&config));
+        self.with_recipe(config, recipe)
     }
 }
 

@@ -157,6 +157,7 @@ fn estimates_are_close_to_what_is_allocated() {
     for settings in [
         "method=vanilla backbone=gcn",
         "method=vanilla backbone=gin",
+        "method=vanilla pseudo_labels=0.5",
         "method=rcl period=2 epochs=5",
         "method=neural-sparse",
         "method=ptdnet rank_period=1 epochs=5",
@@ -174,7 +175,8 @@ fn estimates_are_close_to_what_is_allocated() {
     let none = dataset("none", 3000, DenseFeatures::new(3000, 0, Vec::new()).unwrap().into());
     for settings in [
         "method=vanilla",
-        "method=rcl period=2 epochs=5",
+        "method=rcl period=2 epochs=5 pseudo_labels=0",
+        "method=vanilla pseudo_labels=0.5",
         "method=vanilla features_from=spectral",
         "method=vanilla features_from=spectral hidden=256",
         "method=vanilla features_from=degree",

@@ -10,6 +10,7 @@ pub(crate) mod neural_sparse;
 pub(crate) mod nodes;
 pub(crate) mod pro_gnn;
 pub(crate) mod prune;
+mod pseudo_labels;
 pub(crate) mod ptdnet;
 pub(crate) mod rcl;
 pub(crate) mod vanilla;

@@ -79,6 +79,8 @@ fn on_the_strong_ground_a_run_in_pieces_ends_with_the_same_bits_on_any_number_of
         &[("method", "vanilla"), ("backbone", "gin")],
         &[("method", "mlp"), ("input_dropout", "0.5"), ("layer_norm", "true")],
         &[("method", "vanilla"), ("layer_norm", "true")],
+        &[("method", "vanilla"), ("pseudo_labels", "0.5")],
+        &[("method", "rcl"), ("preset", "trust"), ("period", "4")],
         &[("method", "mlp"), ("lr", "0.2"), ("restart_after", "2")],
         &[("method", "rcl"), ("period", "4"), ("keep", "method")],
         &[("method", "rcl"), ("preset", "paper"), ("period", "4")],

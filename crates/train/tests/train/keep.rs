@@ -105,7 +105,7 @@ fn on_the_strong_ground_plain_training_on_the_paper_s_may_be_kept() {
     // It must be better than that of the run's own ground.
     let mut grounds = Vec::new();
     for set in [set.clone(), misleading_edges(), circle("homophily=0.7,nodes=400,edges=2400,classes=5", 1)] {
-        let result = trained(&set, &rcl(&[("ground", "strong")]), 1).record.result;
+        let result = trained(&set, &rcl(&[("ground", "strong"), ("pseudo_labels", "0")]), 1).record.result;
         let of = |ground| config(&[("method", "vanilla"), ("ground", ground), ("epochs", "60")]);
         let [paper, strong] =
             ["paper", "strong"].map(|ground| trained(&set, &of(ground), 1).record.result.validation);

@@ -20,6 +20,7 @@ mod pool;
 mod pool_on_new_nodes;
 mod pro_gnn;
 mod pruning;
+mod pseudo_labels;
 mod resume;
 mod runs;
 mod search;

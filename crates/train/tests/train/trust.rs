@@ -54,7 +54,9 @@ fn it_is_compared_with_plain_training_on_all_edges() {
         let own = [("ground", ground), ("keep", "best")];
         let result = trained(&set, &trust(&own), 1).record.result;
         let ground = if result.plain_ground.is_some() { "paper" } else { ground };
-        let plain = trained(&set, &config(&[("method", "vanilla"), ("ground", ground)]), 1).record.result;
+        let share = if ground == "strong" { "0.5" } else { "0" };
+        let plain = config(&[("method", "vanilla"), ("ground", ground), ("pseudo_labels", share)]);
+        let plain = trained(&set, &plain, 1).record.result;
         assert_eq!(result.warm_start_validation, plain.validation);
         if result.kept == Kept::WarmStart {
             assert_eq!(result.test, plain.test);

@@ -175,6 +175,11 @@ pub(crate) fn check_labels(material: &Material, reader: &str, instead: &str) -> 
 /// Unaries, sums, and two messages per edge; a ratio and a report of each edge at the end; the graph with both directions
 /// where that is another one.
 pub(crate) fn bytes(material: &Material) -> u64 {
+    total([message_bytes(material), array::<f32>(&[REPORTED, material.graph().edges()])])
+}
+
+/// The same without what is reported of edges.
+pub(crate) fn message_bytes(material: &Material) -> u64 {
     let graph = material.graph();
     let (nodes, classes) = (graph.nodes(), material.labels().width());
     let (edges, own) = if graph.twins().is_some() {
@@ -183,9 +188,7 @@ pub(crate) fn bytes(material: &Material) -> u64 {
         let edges = 2 * graph.edges();
         (edges, graph_bytes(nodes, edges, true))
     };
-    let messages = array::<f32>(&[2, edges, classes]);
-    let report = array::<f32>(&[REPORTED, graph.edges()]);
-    total([own, array::<f32>(&[2, nodes, classes]), messages, report])
+    total([own, array::<f32>(&[2, nodes, classes]), array::<f32>(&[2, edges, classes])])
 }
 
 /// For each edge of a material how much likelier its ends are linked than two nodes at random, as messages tell that begin with
@@ -204,6 +207,26 @@ pub(crate) fn likelihood_ratios(
         propagation.sweep(sweep);
     }
     Ok(propagation.ratios(|ratio| ratio))
+}
+
+/// What messages at the usual strength say of each node, nodes × classes: the logarithms of their probabilities, beginning with
+/// what an edge-free model says.
+///
+/// # Errors
+/// Nodes of many labels, or logits of another graph.
+pub(crate) fn log_probabilities(
+    material: &Arc<Material>,
+    logits: &[f32],
+    threads: &Threads,
+) -> Result<Vec<f32>, TrainError> {
+    let recipe = Belief { strength: STRENGTHS[USUAL].1, sweeps: BeliefConfig::default().sweeps };
+    let mut propagation = Propagation::new(&recipe, (material, Metric::Accuracy), logits, threads)?;
+    for sweep in 0..recipe.sweeps {
+        propagation.sweep(sweep);
+    }
+    let mut said = Vec::new();
+    propagation.beliefs.log_probabilities(threads, FLOOR, &mut said);
+    Ok(said)
 }
 
 /// What messages with the settings of a training say of nodes none of whose classes is known, nodes × classes: the logarithms of

@@ -1,0 +1,67 @@
+//! Plain training that learns from what belief propagation says of nodes without a label.
+
+use edgepace_data::{SplitRule, splits};
+use edgepace_graph::{Dataset, Split};
+use edgepace_nn::Threads;
+
+use crate::sets::{circle, config, small, trained};
+
+/// Few nodes have a label, and most edges are within a class.
+fn few_labels() -> (Dataset, Split) {
+    let (dataset, _) = circle("homophily=0.7,nodes=800,edges=4000,classes=5", 1);
+    let rule: SplitRule = "fraction:0.04:0.1".parse().unwrap();
+    let split = splits::make(&Threads::one(), &rule, &dataset, 1).unwrap();
+    (dataset, split)
+}
+
+#[test]
+fn where_labels_are_few_beliefs_are_worth_points() {
+    let set = few_labels();
+    for backbone in ["gcn", "sage"] {
+        let test = |share: &str| {
+            let settings = [("method", "vanilla"), ("backbone", backbone), ("pseudo_labels", share)];
+            trained(&set, &config(&settings), 1).record.result.test.unwrap()
+        };
+        let [plain, taught] = ["0", "1"].map(test);
+        assert!(taught > plain + 2.0, "{backbone}: {taught} with pseudo-labels, {plain} without");
+    }
+}
+
+#[test]
+fn the_curriculum_is_compared_with_plain_training_on_pseudo_labels() {
+    let set = small();
+    let run = |settings: &[(&str, &str)]| trained(&set, &config(settings), 1).record;
+    let curriculum = run(&[("method", "rcl")]);
+    assert_eq!(curriculum.result.plain_ground, None);
+    let plain = run(&[("method", "vanilla"), ("ground", "strong"), ("pseudo_labels", "0.5")]);
+    assert_eq!(curriculum.result.warm_start_validation, plain.result.validation);
+    let without = run(&[("method", "vanilla"), ("ground", "strong")]);
+    let alone = run(&[("method", "rcl"), ("pseudo_labels", "0")]);
+    assert_eq!(alone.result.warm_start_validation, without.result.validation);
+    assert_eq!(
+        alone.result.method_validation, curriculum.result.method_validation,
+        "it does not learn from them itself"
+    );
+    let loss = |record: &edgepace_train::RunRecord| record.history.loss.clone();
+    assert_ne!(loss(&plain), loss(&without));
+}
+
+#[test]
+fn beliefs_are_for_plain_training_alone() {
+    for settings in [
+        &[("method", "clnode")][..],
+        &[("method", "auto")],
+        &[("method", "rcl"), ("preset", "paper")],
+        &[("method", "rcl"), ("keep", "method")],
+        &[("method", "vanilla"), ("backbone", "mlp")],
+    ] {
+        let asked = config(&[settings, &[("pseudo_labels", "0.5")]].concat());
+        let error = asked.check().map(|_| ()).unwrap_err().to_string();
+        assert!(error.starts_with("`pseudo_labels` is 0.5, expected 0: "), "{error}");
+        config(&[settings, &[("pseudo_labels", "0")]].concat()).check().unwrap();
+    }
+    for share in ["-0.1", "1.5", "nan"] {
+        let error = config(&[("pseudo_labels", share)]).check().map(|_| ()).unwrap_err().to_string();
+        assert!(error.contains("expected in [0, 1]"), "{error}");
+    }
+}
