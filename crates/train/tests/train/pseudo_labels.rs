@@ -1,8 +1,9 @@
 //! Plain training that learns from what belief propagation says of nodes without a label.
 
 use edgepace_data::{SplitRule, splits};
-use edgepace_graph::{Dataset, Split};
+use edgepace_graph::{Dataset, Labels, ManyLabels, Split};
 use edgepace_nn::Threads;
+use edgepace_train::Material;
 
 use crate::sets::{circle, config, small, trained};
 
@@ -64,4 +65,18 @@ fn beliefs_are_for_plain_training_alone() {
         let error = config(&[("pseudo_labels", share)]).check().map(|_| ()).unwrap_err().to_string();
         assert!(error.contains("expected in [0, 1]"), "{error}");
     }
+}
+
+#[test]
+fn of_nodes_with_many_labels_there_are_no_beliefs() {
+    let (plain, split) = small();
+    let values = (0..2 * plain.graph().nodes()).map(|at| u8::from(at % 3 == 0)).collect();
+    let many = ManyLabels::new(plain.graph().nodes(), 2, values).unwrap();
+    let dataset = plain.with_labels(Labels::from(many)).unwrap();
+    let (material, _) = Material::new(&dataset, &split).unwrap();
+    let asked = config(&[("method", "vanilla"), ("pseudo_labels", "0.5")]);
+    let error = asked.check().unwrap().spec(&material, 1).map(|_| ()).unwrap_err().to_string();
+    assert!(error.starts_with("`pseudo_labels` is 0.5, expected 0: nodes have many labels"), "{error}");
+    let open = config(&[("method", "rcl")]).check().unwrap().spec(&material, 1).unwrap();
+    assert_eq!(open.config().pseudo_labels, Some(0.0));
 }
