@@ -358,11 +358,11 @@ impl RunConfig {
     /// The same with what the paper's ground says, whatever was set. Width and step size stay, unless they are those that go with
     /// layer normalisation.
     pub(crate) fn on_paper(&self) -> Self {
-        let plain = self.layer_norm != Some(true);
+        let own = self.layer_norm != Some(true);
         let open = Self {
             ground: Some(Ground::Paper),
-            lr: self.lr.filter(|_| plain),
-            hidden: self.hidden.filter(|_| plain),
+            lr: self.lr.filter(|_| own),
+            hidden: self.hidden.filter(|_| own),
             weight_decay: None,
             decay_on: None,
             input_dropout: None,

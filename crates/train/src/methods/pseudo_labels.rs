@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use edgepace_graph::bytes::{array, total};
 use edgepace_graph::{Classes, Labels};
-use edgepace_nn::Task;
+use edgepace_nn::{Task, argmax};
 
 use crate::calibration::{Answers, Calibration};
 use crate::error::TrainError;
@@ -38,8 +38,8 @@ pub(crate) fn task(start: &Start<'_>) -> Result<Option<Task<f32>>, TrainError> {
     let (mut of, mut weights): (Vec<u32>, Vec<f32>) = said
         .chunks_exact(classes.width())
         .map(|row| {
-            let (class, log) = likeliest(row);
-            (class as u32, (share * libm::exp(CAUTION * log)) as f32)
+            let class = argmax(row);
+            (class as u32, (share * libm::exp(CAUTION * row[class])) as f32)
         })
         .unzip();
     for &node in split.train() {
@@ -48,17 +48,6 @@ pub(crate) fn task(start: &Start<'_>) -> Result<Option<Task<f32>>, TrainError> {
     }
     let labels = Arc::new(Labels::from(Classes::new(classes.width(), of)?));
     Ok(Some(Task::weighted(labels, weights)?.smoothed(config.label_smoothing)?))
-}
-
-/// The place and value of the largest, the first among equals.
-fn likeliest(row: &[f64]) -> (usize, f64) {
-    let mut best = (0, f64::NEG_INFINITY);
-    for (class, &log) in row.iter().enumerate() {
-        if log > best.1 {
-            best = (class, log);
-        }
-    }
-    best
 }
 
 /// The bytes of the labels and of how much nodes count.
