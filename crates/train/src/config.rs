@@ -58,7 +58,7 @@ pub struct RunConfig {
     /// for a label, in [0, 1]. Unset: 0.5 where `rcl` with the preset `trust` on the strong ground is compared with that, else 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pseudo_labels: Option<f64>,
-    /// What is done to the features: `auto`, `none`, `rows`, `lengths` or `standardise`.
+    /// What is done to the features: `auto`, `none`, `rows`, `lengths`, `counts` or `standardise`.
     pub features: Preparation,
     /// Where features come from: `auto`, `given`, `filled`, `identity`, `degree`, `spectral` or `none`.
     pub features_from: FeaturesFrom,
@@ -153,8 +153,9 @@ pub const RUN_SETTINGS: &[Setting] = &[
     ),
     Setting::fixed(
         "features",
-        "what is done to the features: none, rows (divided by their sum), lengths (divided by their length), standardise \
-         (columns of mean 0 and deviation 1), or auto (lengths for words and tags, standardise for all else)",
+        "what is done to the features: none, rows (divided by their sum), lengths (divided by their length), counts (the \
+         same, with columns that tell how many words a row has), standardise (columns of mean 0 and deviation 1), or auto (lengths for \
+         words and tags, but counts on the strong ground where half of the nodes have 12 of them at most; standardise for all else)",
     ),
     Setting::fixed(
         "features_from",
@@ -356,10 +357,12 @@ impl RunConfig {
     }
 
     /// The same with what the paper's ground says, whatever was set. Width and step size stay, unless they are those that go with
-    /// layer normalisation.
+    /// layer normalisation; so do features, without the counts that the strong ground adds.
     pub(crate) fn on_paper(&self) -> Self {
         let own = self.layer_norm != Some(true);
+        let counted = self.features == Preparation::Counts;
         let open = Self {
+            features: if counted { Preparation::Lengths } else { self.features },
             ground: Some(Ground::Paper),
             lr: self.lr.filter(|_| own),
             hidden: self.hidden.filter(|_| own),
@@ -549,7 +552,7 @@ mod tests {
     fn words_that_the_table_names_are_legal() {
         for (key, words) in [
             ("backbone", &["gcn", "gin", "sage", "pna", "mlp"][..]),
-            ("features", &["none", "rows", "lengths", "standardise", "auto"]),
+            ("features", &["none", "rows", "lengths", "counts", "standardise", "auto"]),
             ("features_from", &["given", "filled", "identity", "degree", "spectral", "none", "auto"]),
             ("ground", &["paper", "strong"]),
             ("decay_on", &["all", "first"]),

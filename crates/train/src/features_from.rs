@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::TrainError;
 use crate::linalg::{LanczosConfig, Operator, lanczos_svd};
 use crate::prepare::{Preparation, Profile};
+use crate::word_counts;
 
 /// Nodes that get a column each at most, unless asked for. With 16 hidden units a model of as many columns has 1.6 million parameters,
 /// of which training keeps five copies: 32 MB.
@@ -116,7 +117,7 @@ impl FeaturesFrom {
     /// Columns of such features, and how many of their numbers are stored once they are prepared; none: all, as they are dense.
     pub(crate) fn extent(self, profile: &Profile, step: Preparation) -> (usize, Option<usize>) {
         let nodes = profile.rows;
-        match self {
+        let (columns, stored) = match self {
             FeaturesFrom::Auto | FeaturesFrom::Given => (profile.columns, profile.stored(step)),
             FeaturesFrom::Identity => (nodes, Features::is_sparse(nodes, nodes, nodes).then_some(nodes)),
             FeaturesFrom::Degree | FeaturesFrom::None => (1, None),
@@ -130,6 +131,12 @@ impl FeaturesFrom {
                 let own = profile.stored(step).unwrap_or(profile.columns * nodes);
                 (columns, Features::is_sparse(own + more, nodes, columns).then_some(own + more))
             }
+        };
+        match step {
+            Preparation::Counts => {
+                (columns + word_counts::COLUMNS, stored.map(|stored| stored + word_counts::STORED * nodes))
+            }
+            _ => (columns, stored),
         }
     }
 

@@ -76,6 +76,7 @@ mod tensor_file;
 mod trained;
 mod warning;
 mod window;
+mod word_counts;
 
 pub use audit::{Audit, Detection, Reasons};
 pub use calibration::Calibration;

@@ -138,17 +138,20 @@ fn dropping_bytes(material: &Material, config: &RunConfig) -> u64 {
     ])
 }
 
-/// Where a window counts: the parameters of its epochs, what they say of the validation nodes with its mean, and in the end
-/// a structure to answer on.
+/// Where a window counts: the parameters of its epochs that the best one does not share, what they say of the validation nodes
+/// with its mean, and in the end a structure to answer on.
 fn window_bytes(material: &Material, config: &RunConfig) -> u64 {
     if !has_window(config) {
         return 0;
     }
     let (footprint, edges) = (material.footprint(config), material.graph().edges());
-    let epochs = WINDOW.min(config.epochs as usize);
+    let all = config.epochs as usize;
+    let epochs = WINDOW.min(all);
+    // The best one has a copy of its latest, and shares the others.
+    let of_its_own = WINDOW.min(all - epochs + 1);
     let width = material.labels().width();
     total([
-        footprint.parameters().saturating_mul(epochs as u64),
+        footprint.parameters().saturating_mul(of_its_own as u64),
         array::<f32>(&[epochs, material.split().validation().len(), width]),
         footprint.logits(),
         footprint.structure(edges, footprint.extent().symmetric),

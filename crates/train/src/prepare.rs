@@ -6,18 +6,24 @@ use edgepace_graph::{DenseFeatures, Features, GraphError, SparseFeatures};
 use serde::{Deserialize, Serialize};
 
 use crate::error::TrainError;
+use crate::word_counts::with_counts;
 
 /// A column or a matrix that is filled to at most this share is mostly 0.
 const MOSTLY_ZERO: f64 = 0.5;
 /// A column that more than this share of the nodes fill, with other numbers than 0 and 1, is a measurement and no word.
 const NEARLY_ALL: f64 = 0.9;
 
+/// Words that half of the nodes must not have more of for their number to be told beside them, on the strong ground
+/// (`docs/research.md`).
+const FEW_WORDS: usize = 12;
+
 /// What is done to features before training. It follows from their numbers alone, not from how they are stored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Preparation {
     /// `lengths` for words and tags: no number is negative, most are 0, and there is no column of numbers other than 0 and 1 that nearly
-    /// every node has. `standardise` for all else. Chosen on validation (`docs/results/features.md`).
+    /// every node has. `standardise` for all else. Chosen on validation (`docs/results/features.md`). On the strong ground
+    /// `counts` in place of `lengths` where half of the nodes have 12 words at most.
     #[default]
     Auto,
     /// Nothing.
@@ -26,6 +32,8 @@ pub enum Preparation {
     Rows,
     /// Each row is divided by its Euclidean length, so that long and short documents weigh alike.
     Lengths,
+    /// The same, and columns beside them that tell how many numbers of a row are not 0.
+    Counts,
     /// Each column gets mean 0 and standard deviation 1, and becomes 0 where all nodes have the same. A column that is mostly 0, as of a
     /// category, keeps its zeros: it is only divided by the root mean square of its other numbers.
     Standardise,
@@ -39,6 +47,7 @@ impl Preparation {
             Preparation::None => "none",
             Preparation::Rows => "rows",
             Preparation::Lengths => "lengths",
+            Preparation::Counts => "counts",
             Preparation::Standardise => "standardise",
         }
     }
@@ -49,6 +58,7 @@ impl Preparation {
             Preparation::Auto | Preparation::None => "as they are",
             Preparation::Rows => "rows of sum 1",
             Preparation::Lengths => "rows of length 1",
+            Preparation::Counts => "rows of length 1 with their number of words",
             Preparation::Standardise => "columns of mean 0 and deviation 1",
         }
     }
@@ -97,6 +107,8 @@ pub(crate) struct Profile {
     pub(crate) non_zero: usize,
     /// Rows without any.
     pub(crate) empty_rows: usize,
+    /// Half of the rows have no more than so many.
+    usual_in_row: usize,
     /// Whether nodes differ in any column.
     pub(crate) tells_nodes_apart: bool,
     /// Columns that are not mostly 0.
@@ -135,6 +147,7 @@ impl Profile {
         };
         let mut columns = vec![Column::default(); used.as_ref().map_or(cols, Vec::len)];
         let (mut non_zero, mut empty_rows, mut negative) = (0, 0, false);
+        let mut in_rows = Vec::with_capacity(rows);
         for row in 0..rows {
             let before = non_zero;
             each_in_row(features, row, |column, x| {
@@ -149,13 +162,17 @@ impl Profile {
                 negative |= x < 0.0;
             });
             empty_rows += usize::from(before == non_zero);
+            in_rows.push(non_zero - before);
         }
+        let half = rows.saturating_sub(1) / 2;
+        let usual_in_row = if rows == 0 { 0 } else { *in_rows.select_nth_unstable(half).1 };
         let filled = |column: &&Column| column.count as f64 > MOSTLY_ZERO * rows as f64;
         Self {
             rows,
             columns: cols,
             non_zero,
             empty_rows,
+            usual_in_row,
             tells_nodes_apart: columns
                 .iter()
                 .any(|column| column.varies || (column.count > 0 && column.count < rows)),
@@ -172,6 +189,11 @@ impl Profile {
     pub(crate) fn is_bag(&self) -> bool {
         let cells = self.rows as f64 * self.columns as f64;
         !self.negative && !self.measured && self.non_zero as f64 <= MOSTLY_ZERO * cells
+    }
+
+    /// Whether half of the nodes have so few words that their number tells much.
+    pub(crate) fn has_few_words(&self) -> bool {
+        self.is_bag() && self.usual_in_row <= FEW_WORDS
     }
 
     /// How many numbers are stored of such features after a step; none: all of them, as the matrix is dense.
@@ -283,7 +305,8 @@ impl Fitted {
         let prepared = match self.step {
             Preparation::None | Preparation::Auto => return Ok(features),
             Preparation::Rows => divided(&features, |row| row.map(f64::abs).sum()),
-            Preparation::Lengths => divided(&features, |row| row.map(|x| x * x).sum::<f64>().sqrt()),
+            Preparation::Lengths => of_length_one(&features),
+            Preparation::Counts => of_length_one(&features).and_then(|rows| with_counts(&rows)),
             Preparation::Standardise => self.standardised(&features),
         };
         Ok(Arc::new(prepared?))
@@ -329,6 +352,10 @@ impl Fitted {
         }
         Ok(SparseFeatures::new(rows, cols, offsets, columns, values)?.into())
     }
+}
+
+fn of_length_one(features: &Features) -> Result<Features, GraphError> {
+    divided(features, |row| row.map(|x| x * x).sum::<f64>().sqrt())
 }
 
 /// Divides each row by its size; a row of zeros stays.

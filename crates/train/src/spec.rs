@@ -177,7 +177,6 @@ impl CheckedConfig {
     pub fn spec(&self, material: &Material, seed: u64) -> Result<RunSpec, TrainError> {
         let profile = material.profile();
         let from = self.config.features_from.resolved(profile, self.config.backbone)?;
-        let features = preparation(&self.config, from, profile);
         let labels = material.labels();
         let metric = self.config.metric.unwrap_or_else(|| Metric::default_for(labels));
         if !metric.fits(labels) {
@@ -197,19 +196,20 @@ impl CheckedConfig {
         let words = is_bag.then_some(profile.columns);
         let train = material.split().train().len();
         let one_class = matches!(**labels, Labels::Classes(_));
-        self.decided((from, features), (words, train), metric, one_class).complete(material, seed)
+        self.decided((from, profile), (words, train), metric, one_class).complete(material, seed)
     }
 
     /// The same with what the material decides.
     fn decided(
         &self,
-        features: (FeaturesFrom, Preparation),
+        features: (FeaturesFrom, &Profile),
         (words, train): (Option<usize>, usize),
         metric: Metric,
         one_class: bool,
     ) -> Self {
         let course = self.course.map(|one| one.decided(features, (words, train), metric, one_class));
-        let (features_from, features) = features;
+        let (features_from, profile) = features;
+        let features = preparation(&self.config, features_from, profile);
         let (metric, keep) = (Some(metric), self.keep());
         let drops_edges =
             registry::find(&self.config.method).is_ok_and(|method| drops_edges(&self.config, method));
@@ -611,12 +611,16 @@ fn drops_edges(config: &RunConfig, method: &MethodInfo) -> bool {
 }
 
 /// What is done to these features; never `auto`. The authors' code divides bags of words by their rows and leaves
-/// measurements as they are, and so does its preset unless told otherwise.
+/// measurements as they are, and so does its preset unless told otherwise. The strong ground tells how many words there are where
+/// these are few.
 fn preparation(config: &RunConfig, from: FeaturesFrom, profile: &Profile) -> Preparation {
     let official = config.preset.as_deref() == Some("official") && from == FeaturesFrom::Given;
+    let strong = config.stands_on() == Ground::Strong;
+    let tells_counts = strong && from == FeaturesFrom::Given && profile.has_few_words();
     match config.features {
         Preparation::Auto if official && profile.is_bag() => Preparation::Rows,
         Preparation::Auto if official => Preparation::None,
+        Preparation::Auto if tells_counts => Preparation::Counts,
         asked => from.preparation(asked, profile),
     }
 }

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use edgepace_graph::{Dataset, DenseFeatures, Features, SparseFeatures, Split};
-use edgepace_train::{FeaturesFrom, Preparation, RunConfig, SavedModel};
+use edgepace_graph::{Dataset, DenseFeatures, Features, Labels, SparseFeatures, Split};
+use edgepace_train::{FeaturesFrom, Ground, Preparation, RunConfig, SavedModel};
 
 use crate::sets::{circle, config, every_method, trained};
 
@@ -42,8 +42,8 @@ fn equal_numbers_give_equal_bits_however_they_are_stored() {
     let words = |node: usize, column: usize| f32::from(u8::from((node * 7 + column * 3) % 11 == class(node)));
     let numbers = |node: usize, column: usize| ((node * 31 + column * 17) % 23) as f32 - 7.0;
     for (of, cols, expected) in [
-        (&words as &dyn Fn(usize, usize) -> f32, 40, Preparation::Lengths),
-        (&numbers, 3, Preparation::Standardise),
+        (&words as &dyn Fn(usize, usize) -> f32, 40, [Preparation::Lengths, Preparation::Counts]),
+        (&numbers, 3, [Preparation::Standardise; 2]),
     ] {
         let values: Vec<f32> = (0..nodes)
             .flat_map(|node| (0..cols).map(move |column| (node, column)))
@@ -58,7 +58,8 @@ fn equal_numbers_give_equal_bits_however_they_are_stored() {
             let config = config(settings);
             let dense = trained(&with_features(&set, dense.clone()), &config, 1);
             let sparse = trained(&with_features(&set, sparse.clone()), &config, 1);
-            assert_eq!(dense.record.config.features, expected);
+            let strong = dense.record.config.ground == Some(Ground::Strong);
+            assert_eq!(dense.record.config.features, expected[usize::from(strong)]);
             assert_eq!(dense.record.config, sparse.record.config);
             assert!(dense.snapshot.logits == sparse.snapshot.logits, "{settings:?}");
             assert_eq!(dense.edges, sparse.edges, "{settings:?}");
@@ -175,4 +176,85 @@ fn features_of_a_material_are_made_once() {
     let threads = edgepace_nn::Threads::one();
     let first = material.prepared(spec.config(), &threads).unwrap();
     assert!(Arc::ptr_eq(&first, &material.prepared(spec.config(), &threads).unwrap()));
+}
+
+/// Nodes with some of 300 words, whose classes differ in how many: as many as `of` says of the class, and two more at most.
+fn wordy(of: impl Fn(usize) -> usize) -> Set {
+    let set = circle("homophily=0.5,nodes=400,edges=2000,classes=4", 1);
+    let nodes = set.0.graph().nodes();
+    let Labels::Classes(classes) = &**set.0.labels() else { panic!("one class per node") };
+    let mut values = vec![0.0; nodes * 300];
+    for (node, row) in values.chunks_exact_mut(300).enumerate() {
+        let words = of(classes.of()[node] as usize) + node % 3;
+        (0..words).for_each(|word| row[(node * 71 + word * 37) % 300] = 1.0);
+    }
+    with_features(&set, both_ways(nodes, &values)[1].clone())
+}
+
+#[test]
+fn where_words_are_few_the_strong_ground_tells_how_many() {
+    let few = wordy(|class| 1 + 4 * class);
+    let run = |settings: &[(&str, &str)]| trained(&few, &config(settings), 1).record;
+    let on = |ground, features| {
+        let settings = [("method", "mlp"), ("epochs", "60"), ("ground", ground), ("features", features)];
+        run(&settings)
+    };
+    let counted = on("strong", "auto");
+    let used = counted.result.features.unwrap();
+    assert_eq!((used.columns, used.preparation), (321, Preparation::Counts));
+    assert_eq!(used.to_string(), "321 columns, rows of length 1 with their number of words");
+    assert_eq!(counted.result.id, on("strong", "counts").result.id);
+    let [with, without] = [counted, on("strong", "lengths")].map(|record| record.result.test.unwrap());
+    assert!(with > without + 5.0, "{with} with the number of words, {without} without");
+    let paper = on("paper", "auto");
+    assert_eq!(paper.config.features, Preparation::Lengths);
+    // Where words are many, they tell it themselves.
+    let many = wordy(|class| 12 + 4 * class);
+    let record = trained(&many, &config(&[("method", "mlp"), ("ground", "strong")]), 1).record;
+    assert_eq!(record.config.features, Preparation::Lengths);
+}
+
+#[test]
+fn plain_training_on_the_paper_s_ground_is_that_of_the_paper_whatever_the_run_s_features_are() {
+    let few = wordy(|class| 1 + 4 * class);
+    let (material, judge) = edgepace_train::Material::new(&few.0, &few.1).unwrap();
+    let (shelf, threads) = (edgepace_train::Shelf::new(), edgepace_nn::Threads::one());
+    let start = |settings: &[(&str, &str)]| {
+        let spec = config(settings).check().unwrap().spec(&material, 3).unwrap();
+        edgepace_train::Run::start(spec, &material, &shelf, &threads).unwrap()
+    };
+    let left = || start(&[("method", "rcl"), ("epochs", "12")]).progress().1;
+    assert_eq!(left(), 4 * 12);
+    // Each of what it is compared with, or starts from, is a run of its own on the shelf.
+    for (done, plain) in [
+        &[("method", "vanilla")][..],
+        &[("method", "mlp"), ("ground", "strong")],
+        &[("method", "vanilla"), ("ground", "strong"), ("pseudo_labels", "0.5")],
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let mut run = start(&[plain, &[("epochs", "12")]].concat());
+        while run.advance().unwrap().is_some() {}
+        run.finish(&judge, None).unwrap();
+        assert_eq!(left(), (3 - done as u64) * 12, "{plain:?}");
+    }
+}
+
+#[test]
+fn a_model_with_counts_answers_the_same_from_its_file_and_for_new_nodes() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model.safetensors");
+    let few = wordy(|class| 1 + 4 * class);
+    for settings in [&[("method", "rcl"), ("epochs", "12")][..], &[("method", "auto"), ("epochs", "12")]] {
+        let finished = trained(&few, &config(settings), 1);
+        finished.write_model(&path, &few.0, None).unwrap();
+        let model = SavedModel::open(&path).unwrap();
+        let (found, expected) = (model.logits(&few.0).unwrap(), &finished.snapshot.logits);
+        assert!(found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-4), "{settings:?}");
+        // More words than any node of the training had.
+        let new = wordy(|class| 100 + class);
+        let said = model.logits_of_new(&new.0, &edgepace_nn::Threads::one()).unwrap();
+        assert!(said.len() == expected.len() && said.iter().all(|x| x.is_finite()), "{settings:?}");
+    }
 }

@@ -4,13 +4,14 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// From what knows nothing to what knows all.
-const LINE: [&str; 45] = [
+const LINE: [&str; 46] = [
     "error",
     "event",
     "warning",
     "linalg",
     "loss",
     "memory",
+    "word_counts",
     "prepare",
     "search_kind",
     "setting",
