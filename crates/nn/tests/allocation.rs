@@ -51,7 +51,7 @@ fn sparse() -> Features {
 /// Allocations of each of 21 epochs: new edge weights, a training step, every gradient, the embeddings, an evaluation and
 /// its accuracy, and a score.
 fn allocations(
-    backbone: Backbone,
+    (backbone, layer_norm): (Backbone, bool),
     graph: WeightedGraph,
     features: &Features,
     threads: &Threads,
@@ -60,7 +60,7 @@ fn allocations(
     let labels: Arc<Labels> = Arc::new(truth.into());
     let train: Vec<u32> = (0..NODES as u32).step_by(3).collect();
     let task = Task::new(Arc::clone(&labels), &train).unwrap();
-    let config = ModelConfig { hidden: 16, ..ModelConfig::new(backbone) };
+    let config = ModelConfig { hidden: 16, layer_norm, ..ModelConfig::new(backbone) };
     let mut weights = vec![1.0_f32; graph.graph().edges()];
     let mut model =
         Model::new(graph, Arc::new(features.clone()), CLASSES as usize, config, 1, threads).unwrap();
@@ -91,10 +91,13 @@ fn after_the_first_epoch_no_epoch_allocates() {
     for count in [1, 2] {
         let threads = Threads::new(count).unwrap();
         for backbone in Backbone::ALL {
-            for (features, graph) in
-                [(dense(), graph().into()), (sparse(), graph().into()), (dense(), weighted())]
-            {
-                let counts = allocations(backbone, graph, &features, &threads);
+            for (features, graph, layer_norm) in [
+                (dense(), graph().into(), false),
+                (sparse(), graph().into(), false),
+                (sparse(), graph().into(), true),
+                (dense(), weighted(), false),
+            ] {
+                let counts = allocations((backbone, layer_norm), graph, &features, &threads);
                 assert!(counts[0] > 0, "the first epoch grows the buffers, so the counter must have seen it");
                 assert_eq!(counts[1..], [0; 20], "{backbone:?} with {count} threads");
             }

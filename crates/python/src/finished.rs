@@ -152,7 +152,8 @@ impl Inner {
         let edges = if own.edges().is_file() { Some(report_of(&dataset, &own.edges())?) } else { None };
         let snapshot = Snapshot { logits, ..Snapshot::default() };
         let split = dataset.split(&record.result.split).cloned();
-        let finished = edgepace_train::Finished { record, snapshot, experts: Vec::new(), edges };
+        let config = model.header().config.clone();
+        let finished = edgepace_train::Finished { record, config, snapshot, experts: Vec::new(), edges };
         Ok(Self { finished, model: OnceLock::from(model), dataset, split, source: None })
     }
 }
@@ -280,7 +281,7 @@ impl Finished {
             Ok(inner.model()?.evaluate_on(&inner.dataset, &weights, &budget(None)?)?)
         })?;
         let Some([logits, embeddings]) = made else { return Ok(None) };
-        let units = self.inner.finished.record.config.units();
+        let units = self.inner.finished.config.units();
         Ok(Some((matrix(py, logits, self.inner.width())?, matrix(py, embeddings, units)?)))
     }
 

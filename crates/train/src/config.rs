@@ -135,7 +135,7 @@ pub const RUN_SETTINGS: &[Setting] = &[
     Setting::fixed(
         "layer_norm",
         "true: the hidden units of each node have mean 0 and variance 1 before the ReLU; unset: false; on the strong \
-         ground true for words where there are 10000 training nodes, and less than two for each word",
+         ground true for words where there are 10000 training nodes, and at most two for each word",
     ),
     Setting::fixed(
         "drop_edge",
@@ -228,9 +228,6 @@ impl Default for RunConfig {
     }
 }
 
-/// How much a node without a label counts in plain training that the curriculum by trust is compared with (`docs/research.md`).
-const PSEUDO_LABELS: f64 = 0.5;
-
 impl RunConfig {
     /// Settings from TOML text; what is not named keeps its default.
     ///
@@ -303,6 +300,13 @@ impl RunConfig {
         if let Some(hidden) = self.hidden.filter(|hidden| !(1..=1 << 20).contains(hidden)) {
             return refuse("hidden", hidden.to_string(), "between 1 and 1048576");
         }
+        if self.layer_norm == Some(true) && self.hidden == Some(1) {
+            return refuse(
+                "hidden",
+                "1".to_owned(),
+                "at least 2 with `layer_norm`: one unit by itself has no spread",
+            );
+        }
         if let Some(share) = self.pseudo_labels.filter(|share| !(0.0..=1.0).contains(share)) {
             return refuse("pseudo_labels", share.to_string(), "in [0, 1]");
         }
@@ -330,13 +334,6 @@ impl RunConfig {
         })
     }
 
-    /// Whether it is the curriculum by trust.
-    pub(crate) fn trusts(&self) -> bool {
-        let kernel = self.settings.get("kernel").and_then(toml::Value::as_str);
-        let named = kernel.or(self.preset.as_deref());
-        self.method == "rcl" && named.map_or(self.stands_on() == Ground::Strong, |name| name == "trust")
-    }
-
     /// The same with what the ground says of settings that are left open.
     pub(crate) fn grounded(&self, situation: Situation) -> Self {
         let ground = self.stands_on().settings(situation);
@@ -349,7 +346,6 @@ impl RunConfig {
             input_dropout: self.input_dropout.or(Some(ground.input_dropout)),
             layer_norm: self.layer_norm.or(Some(ground.layer_norm)),
             drop_edge: self.drop_edge.or(Some(ground.drop_edge)),
-            pseudo_labels: Some(self.pseudo_labels()),
             epoch_rule: self.epoch_rule.or(Some(ground.epoch_rule)),
             restart_after: self.restart_after.or(Some(ground.restart_after)),
             ..self.clone()
@@ -359,13 +355,13 @@ impl RunConfig {
     /// The same with what the paper's ground says, whatever was set. Width and step size stay, unless they are those that go with
     /// layer normalisation; so do features, without the counts that the strong ground adds.
     pub(crate) fn on_paper(&self) -> Self {
-        let own = self.layer_norm != Some(true);
+        let goes_with_norm = |set: bool| self.layer_norm == Some(true) && set;
         let counted = self.features == Preparation::Counts;
         let open = Self {
             features: if counted { Preparation::Lengths } else { self.features },
             ground: Some(Ground::Paper),
-            lr: self.lr.filter(|_| own),
-            hidden: self.hidden.filter(|_| own),
+            lr: self.lr.filter(|&lr| !goes_with_norm(lr == ground::step_size(true))),
+            hidden: self.hidden.filter(|&hidden| !goes_with_norm(hidden == ground::units(true))),
             weight_decay: None,
             decay_on: None,
             input_dropout: None,
@@ -399,12 +395,9 @@ impl RunConfig {
         neutral.into_iter().filter_map(|(name, is_neutral)| is_neutral.then_some(name)).collect()
     }
 
-    /// How much nodes without a label count in plain training, with what is believed of them for one: as much as is set, or else as
-    /// the method is compared with.
+    /// How much nodes without a label count in plain training, with what is believed of them for one.
     pub(crate) fn pseudo_labels(&self) -> f64 {
-        let is_compared = self.trusts() && self.keep != Some(Keep::Method);
-        let usual = is_compared && self.stands_on() == Ground::Strong;
-        self.pseudo_labels.unwrap_or(if usual { PSEUDO_LABELS } else { 0.0 })
+        self.pseudo_labels.unwrap_or(0.0)
     }
 
     /// Units of the hidden layer: those that are set, or else those of the paper.
@@ -514,6 +507,7 @@ mod tests {
             preset: Some("paper".into()),
             metric: Some(Metric::Accuracy),
             keep: Some(Keep::Best),
+            pseudo_labels: Some(0.5),
             ..RunConfig::default().grounded(Situation {
                 words: Some(100),
                 train: 100,

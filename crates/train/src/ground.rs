@@ -84,6 +84,11 @@ pub(crate) fn step_size(normalises: bool) -> f64 {
     if normalises { STEP_SIZE_OF_WIDE } else { STEP_SIZE }
 }
 
+/// The units where none are set.
+pub(crate) fn units(normalises: bool) -> usize {
+    if normalises { UNITS_OF_WIDE } else { UNITS }
+}
+
 /// What a ground looks at.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Situation {
@@ -119,7 +124,7 @@ impl Ground {
             },
             Ground::Strong => GroundSettings {
                 lr: step_size(normalises),
-                hidden: if normalises { UNITS_OF_WIDE } else { UNITS },
+                hidden: units(normalises),
                 weight_decay: words.map_or(5e-4, |_| (OBSERVATIONS / train.max(1) as f64).min(2e-3)),
                 decay_on: words.map_or(DecayOn::First, |_| DecayOn::All),
                 // Where each word is met often, less needs to be done against learning it by heart.

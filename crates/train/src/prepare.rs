@@ -109,6 +109,8 @@ pub(crate) struct Profile {
     pub(crate) empty_rows: usize,
     /// Half of the rows have no more than so many.
     usual_in_row: usize,
+    /// Whether some rows have more than others.
+    rows_differ: bool,
     /// Whether nodes differ in any column.
     pub(crate) tells_nodes_apart: bool,
     /// Columns that are not mostly 0.
@@ -164,6 +166,7 @@ impl Profile {
             empty_rows += usize::from(before == non_zero);
             in_rows.push(non_zero - before);
         }
+        let rows_differ = in_rows.windows(2).any(|pair| pair[0] != pair[1]);
         let half = rows.saturating_sub(1) / 2;
         let usual_in_row = if rows == 0 { 0 } else { *in_rows.select_nth_unstable(half).1 };
         let filled = |column: &&Column| column.count as f64 > MOSTLY_ZERO * rows as f64;
@@ -173,6 +176,7 @@ impl Profile {
             non_zero,
             empty_rows,
             usual_in_row,
+            rows_differ,
             tells_nodes_apart: columns
                 .iter()
                 .any(|column| column.varies || (column.count > 0 && column.count < rows)),
@@ -191,9 +195,9 @@ impl Profile {
         !self.negative && !self.measured && self.non_zero as f64 <= MOSTLY_ZERO * cells
     }
 
-    /// Whether half of the nodes have so few words that their number tells much.
+    /// Whether half of the nodes have so few words that their number tells much. As many categories for each node tell nothing.
     pub(crate) fn has_few_words(&self) -> bool {
-        self.is_bag() && self.usual_in_row <= FEW_WORDS
+        self.is_bag() && self.rows_differ && self.usual_in_row <= FEW_WORDS
     }
 
     /// How many numbers are stored of such features after a step; none: all of them, as the matrix is dense.

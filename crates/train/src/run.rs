@@ -72,8 +72,10 @@ const WARM_STARTS: [&str; 3] = ["warm_start", "second_warm_start", "third_warm_s
 
 /// A run that is over.
 pub struct Finished {
-    /// What was measured, and how.
+    /// What was measured, and how. Its settings bring the run back.
     pub record: RunRecord,
+    /// The settings that what was kept was trained with: not those of the record where that is plain training.
+    pub config: RunConfig,
     /// What was kept, at its epoch of best validation.
     pub snapshot: Snapshot,
     /// Where a pool was kept, the experts that answer for other nodes than those of the training. Empty otherwise, and where the

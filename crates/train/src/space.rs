@@ -47,7 +47,8 @@ impl Space {
         let usual = ground::step_size(is_wide);
         let rates = match base.lr {
             Some(rate) if rate != usual => vec![rate],
-            _ => RATES.to_vec(),
+            _ if RATES.contains(&usual) => RATES.to_vec(),
+            _ => [&[usual][..], &RATES].concat(),
         };
         let open = |name: &str| !base.settings.contains_key(name);
         let has_pace = method.settings.iter().any(|setting| setting.name == PACE);

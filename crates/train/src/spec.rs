@@ -88,12 +88,12 @@ impl RunConfig {
             );
             return Err(TrainError::refused("drop_edge", rate, expected));
         }
-        let trains_plainly =
-            config.method == "vanilla" || (config.trusts() && config.keep != Some(Keep::Method));
-        let learns_from_beliefs = trains_plainly && config.backbone != Backbone::Mlp;
-        if let Some(share) = config.pseudo_labels.filter(|&share| share > 0.0 && !learns_from_beliefs) {
-            let expected = "0: they are for plain training on edges, by itself or where rcl with the preset trust may keep it";
-            return Err(TrainError::refused("pseudo_labels", share, expected));
+        if let Some(share) = config.pseudo_labels.filter(|&share| share > 0.0) {
+            let chooses = method.experts(&config)?.is_some() || method.candidates(&config).is_some();
+            if chooses || !learns_from_beliefs(&config, &*method.recipe(&config)?) {
+                let expected = "0: they are for plain training on edges, by itself or where rcl with the preset trust may keep it";
+                return Err(TrainError::refused("pseudo_labels", share, expected));
+            }
         }
         if let Some(Experts { list, pick }) = method.experts(&config)? {
             if config.search.is_on() {
@@ -209,7 +209,11 @@ impl CheckedConfig {
     ) -> Self {
         let course = self.course.map(|one| one.decided(features, (words, train), metric, one_class));
         let (features_from, profile) = features;
-        let features = preparation(&self.config, features_from, profile);
+        let features = match preparation(&self.config, features_from, profile) {
+            // Not all experts have them.
+            Preparation::Counts if matches!(course, Course::Pool { .. }) => self.config.features,
+            step => step,
+        };
         let (metric, keep) = (Some(metric), self.keep());
         let drops_edges =
             registry::find(&self.config.method).is_ok_and(|method| drops_edges(&self.config, method));
@@ -220,9 +224,19 @@ impl CheckedConfig {
             let layer_norm = self.config.layer_norm;
             self.config.grounded(Situation { words, train, layer_norm, drops_edges })
         };
-        // Where nodes have many labels, there are no beliefs to learn from.
-        let grounded = if one_class { grounded } else { RunConfig { pseudo_labels: Some(0.0), ..grounded } };
-        let config = RunConfig { features, features_from, metric, keep, ..grounded };
+        let pseudo_labels = match &self.course {
+            // Where nodes have many labels, there are no beliefs to learn from.
+            _ if !one_class => Some(0.0),
+            Course::One(recipe) => Some(pseudo_labels(&self.config, &**recipe)),
+            // Each trial sees for itself.
+            Course::Search => {
+                let recipe =
+                    registry::find(&self.config.method).and_then(|method| method.recipe(&self.config));
+                recipe.ok().map(|recipe| pseudo_labels(&self.config, &*recipe))
+            }
+            Course::Best { .. } | Course::Pool { .. } => Some(0.0),
+        };
+        let config = RunConfig { features, features_from, metric, keep, pseudo_labels, ..grounded };
         Self { asked: self.asked.clone(), config, course }
     }
 
@@ -230,7 +244,10 @@ impl CheckedConfig {
     fn keep(&self) -> Option<Keep> {
         let default = || registry::find(&self.config.method).map_or(Keep::default(), |method| method.keeps);
         let has_warm_start = match &self.course {
-            Course::One(recipe) => recipe.wants_warm_start().is_some(),
+            // Plain training starts from another network for its pseudo-labels, and is never kept in its own place.
+            Course::One(recipe) => {
+                recipe.wants_warm_start().is_some() && self.config.method != WarmStart::Plain.method()
+            }
             Course::Search => true,
             Course::Best { .. } | Course::Pool { .. } => false,
         };
@@ -533,8 +550,9 @@ impl RunSpec {
     }
 
     /// A spec of the same data and seed with another config of one recipe.
-    pub(crate) fn sibling(&self, config: RunConfig) -> Result<Self, TrainError> {
+    pub(crate) fn sibling(&self, mut config: RunConfig) -> Result<Self, TrainError> {
         let recipe = registry::find(&config.method)?.recipe(&config)?;
+        config.pseudo_labels = Some(pseudo_labels(&config, &*recipe));
         self.with_recipe(config, recipe)
     }
 
@@ -604,6 +622,27 @@ const KEPT_PER_EDGE: usize = 7;
 
 /// Digits of an id: more than enough for any number of runs.
 const ID_DIGITS: usize = 32;
+
+/// How much a node without a label counts in plain training that the curriculum by trust is compared with (`docs/research.md`).
+const PSEUDO_LABELS: f64 = 0.5;
+
+/// Whether a recipe may learn from what is believed of nodes without a label: plain training on edges, or what is compared with it.
+fn learns_from_beliefs(config: &RunConfig, recipe: &dyn Recipe) -> bool {
+    let is_plain = config.method == WarmStart::Plain.method();
+    let is_compared = recipe.compared_with() == Some(WarmStart::Plain) && config.keep != Some(Keep::Method);
+    (is_plain || is_compared) && config.backbone != Backbone::Mlp
+}
+
+/// How much such a node counts: as much as is set, or else as plain training has it where another recipe on the strong ground is
+/// compared with that.
+fn pseudo_labels(config: &RunConfig, recipe: &dyn Recipe) -> f64 {
+    if !learns_from_beliefs(config, recipe) {
+        return 0.0;
+    }
+    let is_plain = config.method == WarmStart::Plain.method();
+    let usual = if config.stands_on() == Ground::Strong && !is_plain { PSEUDO_LABELS } else { 0.0 };
+    config.pseudo_labels.unwrap_or(usual)
+}
 
 /// Whether the run may leave edges out of training steps: the method lets it, and the backbone reads some.
 fn drops_edges(config: &RunConfig, method: &MethodInfo) -> bool {

@@ -1,8 +1,9 @@
 //! How many words a node has, as columns beside its words.
 //!
-//! Rows of length 1 do not tell it. Where nodes have a handful of words each, that is much of what there was to know: an actor with one word is of another class
-//! than one with eleven. The count n is at x = 2 log₂(1 + n) among columns that are half an octave apart, and the two next to it share a 1 by how near they are, so
-//! that a linear map of the columns is a piecewise linear function of x.
+//! Rows of length 1 do not tell it. Where nodes have a handful of words each, that is much of what there was to know: an actor
+//! with one word is of another class than one with eleven. The count n is at x = 2 log₂(1 + n) among columns that are half an
+//! octave apart, and the two next to it share a 1 by how near they are, so that a linear map of the columns is a piecewise
+//! linear function of x.
 
 use edgepace_graph::{DenseFeatures, Features, GraphError, SparseFeatures};
 

@@ -169,8 +169,9 @@ fn estimates_are_close_to_what_is_allocated() {
     ] {
         check(&weighted, settings);
     }
+    check(&words, "method=vanilla ground=strong layer_norm=true hidden=64 epochs=25");
     // Columns for the number of words: few of them, and numbers that are none.
-    check(&dataset("short rows", 800, sparse(800, 240, 8)), "method=auto epochs=5");
+    check(&dataset("short rows", 800, sparse(800, 240, 8)), "method=auto features=counts epochs=5");
     check(&numbers, "method=vanilla features=counts");
     check(&numbers, "method=vanilla backbone=gcn hidden=256");
     check(&words, "method=rcl preset=edgepace backbone=gcn hidden=128 period=2 epochs=5");

@@ -28,7 +28,8 @@ impl Recipe for Vanilla {
     /// The network is made when the pseudo-labels are.
     fn starting_bytes(&self, material: &Material, config: &RunConfig) -> u64 {
         let making = if self.with_beliefs { pseudo_labels::making_bytes(material) } else { 0 };
-        making.saturating_sub(NetworkBytes::of(material, config).made)
+        let NetworkBytes { made, features, .. } = NetworkBytes::of(material, config);
+        making.saturating_sub(made.saturating_sub(features))
     }
 
     fn extra_bytes(&self, material: &Material, _config: &RunConfig) -> u64 {

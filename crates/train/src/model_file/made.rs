@@ -53,7 +53,7 @@ impl Finished {
             best_epoch: record.result.best_epoch,
             validation: record.result.validation,
             test: record.result.test,
-            config: record.config.clone(),
+            config: self.config.clone(),
             temperature: record.result.temperature,
             source: source.map(ToOwned::to_owned),
             many_labels: matches!(**dataset.labels(), Labels::Many(_)),
@@ -69,10 +69,10 @@ impl Finished {
         if !is_network && self.experts.is_empty() {
             return Ok(SavedModel::new(header, answers(), Vec::new()));
         }
-        let networks = Networks::new(dataset, &record.config, record.result.seed)?;
+        let networks = Networks::new(dataset, &self.config, record.result.seed)?;
         let tensors = if is_network {
             let structure = snapshot.structure.as_edges(dataset.graph().nodes())?;
-            [networks.tensors(&record.config, snapshot)?, tensors_of(&structure)].concat()
+            [networks.tensors(&self.config, snapshot)?, tensors_of(&structure)].concat()
         } else {
             answers()
         };

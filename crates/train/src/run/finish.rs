@@ -8,6 +8,7 @@ use edgepace_nn::Metric;
 use super::{Finished, Run};
 use crate::advice::{of_material, of_period};
 use crate::compare::{Comparison, standard_error};
+use crate::config::RunConfig;
 use crate::error::TrainError;
 use crate::ground::Ground;
 use crate::material::Judge;
@@ -22,6 +23,8 @@ use crate::warning::{LARGEST_ERROR, Warning};
 struct Choice {
     /// With the edges of the method, whatever was kept.
     kept: Trained,
+    /// The settings that bring it back.
+    recorded: RunConfig,
     part: Kept,
     /// The validation scores of the warm start and of the method, as choices compare them, where there were both.
     validation: [Option<f64>; 2],
@@ -38,9 +41,10 @@ impl Run {
     pub fn finish(mut self, judge: &Judge, stopped: Option<&str>) -> Result<Finished, TrainError> {
         self.end_training()?;
         let (pool, experts) = self.pool_experts(judge)?;
-        let Some(Choice { kept, part, validation, plain_ground, warnings: of_choice }) = self.choice() else {
+        let Some(choice) = self.choice() else {
             return Err(TrainError::refused("epochs", "0 done", "at least 1"));
         };
+        let Choice { kept, recorded, part, validation, plain_ground, warnings: of_choice } = choice;
         let mut warnings = of_material(&self.material, self.spec.config(), &self.threads)?;
         let chooses = self.chooser.chooses();
         let (mut seconds, mut warm_start_seconds) = (self.seconds, self.warm_start_seconds);
@@ -106,12 +110,12 @@ impl Run {
                 nodes: graph.nodes(),
                 edges: graph.edges(),
             },
-            config: kept.config,
+            config: recorded,
             result,
             history: kept.curve,
             trials: if chooses { self.chooser.trials().to_vec() } else { Vec::new() },
         };
-        Ok(Finished { record, snapshot: kept.snapshot, experts, edges: kept.edges })
+        Ok(Finished { record, config: kept.config, snapshot: kept.snapshot, experts, edges: kept.edges })
     }
 
     /// What the method made, or its warm start; none where there is neither.
@@ -124,6 +128,7 @@ impl Run {
             return Some(Choice {
                 validation: [kept.snapshot.validation, None],
                 plain_ground: self.other_ground(&kept),
+                recorded: kept.config.clone(),
                 kept,
                 part: Kept::WarmStart,
                 warnings: Vec::new(),
@@ -146,22 +151,23 @@ impl Run {
         let validation =
             plain.as_ref().map_or([None; 2], |plain| [plain.snapshot.validation, best.snapshot.validation]);
         let plain_ground = plain.as_ref().and_then(|plain| self.other_ground(plain));
-        let (kept, part) = match plain.filter(|_| plain_kept) {
+        let (kept, recorded, part) = match plain.filter(|_| plain_kept) {
             None => {
                 best.edges = best.edges.or(reported_edges);
-                (best, Kept::Method)
+                // Experts of a pool need not have the same features, which a pool's settings leave open.
+                let is_pool = matches!(self.spec.course(), Course::Pool { pick: false, .. });
+                let recorded = if is_pool { self.spec.config() } else { &best.config }.clone();
+                (best, recorded, Kept::Method)
             }
             Some(plain) => {
+                // The settings of the run bring it back, plain training and all.
+                let recorded = if self.chooser.chooses() { plain.config.clone() } else { best.config };
                 let (edges, edges_history) = (best.edges.or(reported_edges), best.edges_history);
-                let mut kept = Trained { edges, edges_history, ..Arc::unwrap_or_clone(plain) };
-                if !self.chooser.chooses() {
-                    // The settings of the run bring it back, plain training and all.
-                    kept.config = best.config;
-                }
-                (kept, Kept::WarmStart)
+                let kept = Trained { edges, edges_history, ..Arc::unwrap_or_clone(plain) };
+                (kept, recorded, Kept::WarmStart)
             }
         };
-        Some(Choice { kept, part, validation, plain_ground, warnings })
+        Some(Choice { kept, recorded, part, validation, plain_ground, warnings })
     }
 
     /// The ground of a training where it is not that of the run.

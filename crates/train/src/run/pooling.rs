@@ -2,6 +2,7 @@
 
 use super::Run;
 use crate::compare::Comparison;
+use crate::config::RunConfig;
 use crate::error::TrainError;
 use crate::material::Judge;
 use crate::pool::{Expert, Pool, PooledExpert};
@@ -49,7 +50,7 @@ impl Run {
         let ordered = experts.iter().find(|expert| expert.edges.is_some()).unwrap_or(largest);
         self.best = Some(Trained {
             label: "pool".to_owned(),
-            config: self.spec.config().clone(),
+            config: RunConfig { features: experts[0].config.features, ..self.spec.config().clone() },
             snapshot: Snapshot {
                 epoch: largest.snapshot.epoch,
                 validation: pool.validation,

@@ -178,22 +178,27 @@ fn features_of_a_material_are_made_once() {
     assert!(Arc::ptr_eq(&first, &material.prepared(spec.config(), &threads).unwrap()));
 }
 
-/// Nodes with some of 300 words, whose classes differ in how many: as many as `of` says of the class, and two more at most.
-fn wordy(of: impl Fn(usize) -> usize) -> Set {
+/// Nodes with some of 300 words: as many as `of` says of the node and its class.
+fn wordy(of: impl Fn(usize, usize) -> usize) -> Set {
     let set = circle("homophily=0.5,nodes=400,edges=2000,classes=4", 1);
     let nodes = set.0.graph().nodes();
     let Labels::Classes(classes) = &**set.0.labels() else { panic!("one class per node") };
     let mut values = vec![0.0; nodes * 300];
     for (node, row) in values.chunks_exact_mut(300).enumerate() {
-        let words = of(classes.of()[node] as usize) + node % 3;
+        let words = of(node, classes.of()[node] as usize);
         (0..words).for_each(|word| row[(node * 71 + word * 37) % 300] = 1.0);
     }
     with_features(&set, both_ways(nodes, &values)[1].clone())
 }
 
+/// Classes differ in how many words their nodes have.
+fn few_words() -> Set {
+    wordy(|node, class| 1 + 4 * class + node % 3)
+}
+
 #[test]
 fn where_words_are_few_the_strong_ground_tells_how_many() {
-    let few = wordy(|class| 1 + 4 * class);
+    let few = few_words();
     let run = |settings: &[(&str, &str)]| trained(&few, &config(settings), 1).record;
     let on = |ground, features| {
         let settings = [("method", "mlp"), ("epochs", "60"), ("ground", ground), ("features", features)];
@@ -208,15 +213,17 @@ fn where_words_are_few_the_strong_ground_tells_how_many() {
     assert!(with > without + 5.0, "{with} with the number of words, {without} without");
     let paper = on("paper", "auto");
     assert_eq!(paper.config.features, Preparation::Lengths);
-    // Where words are many, they tell it themselves.
-    let many = wordy(|class| 12 + 4 * class);
-    let record = trained(&many, &config(&[("method", "mlp"), ("ground", "strong")]), 1).record;
-    assert_eq!(record.config.features, Preparation::Lengths);
+    // Where words are many, they tell it themselves, and where all nodes have as many there is nothing to tell.
+    for of in [(|node, class| 12 + 4 * class + node % 3) as fn(usize, usize) -> usize, |_, _| 3] {
+        let settings = [("method", "mlp"), ("ground", "strong")];
+        let record = trained(&wordy(of), &config(&settings), 1).record;
+        assert_eq!(record.config.features, Preparation::Lengths);
+    }
 }
 
 #[test]
 fn plain_training_on_the_paper_s_ground_is_that_of_the_paper_whatever_the_run_s_features_are() {
-    let few = wordy(|class| 1 + 4 * class);
+    let few = few_words();
     let (material, judge) = edgepace_train::Material::new(&few.0, &few.1).unwrap();
     let (shelf, threads) = (edgepace_train::Shelf::new(), edgepace_nn::Threads::one());
     let start = |settings: &[(&str, &str)]| {
@@ -242,10 +249,26 @@ fn plain_training_on_the_paper_s_ground_is_that_of_the_paper_whatever_the_run_s_
 }
 
 #[test]
+fn a_pool_leaves_features_to_its_experts() {
+    let few = few_words();
+    let run = |settings: &[(&str, &str)]| {
+        trained(&few, &config(&[&[("method", "auto"), ("epochs", "12")], settings].concat()), 1)
+    };
+    let pool = run(&[]);
+    let of =
+        |name: &str| pool.experts.iter().find(|expert| expert.name == name).map(|one| one.config.features);
+    assert_eq!(of("sage"), Some(Preparation::Counts));
+    assert_eq!(pool.record.result.features.unwrap().preparation, Preparation::Counts);
+    let again = trained(&few, &pool.record.config, 1);
+    assert!(again.record.result.id == pool.record.result.id && again.snapshot.logits == pool.snapshot.logits);
+    assert_ne!(run(&[("features", "counts")]).record.result.id, pool.record.result.id);
+}
+
+#[test]
 fn a_model_with_counts_answers_the_same_from_its_file_and_for_new_nodes() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("model.safetensors");
-    let few = wordy(|class| 1 + 4 * class);
+    let few = few_words();
     for settings in [&[("method", "rcl"), ("epochs", "12")][..], &[("method", "auto"), ("epochs", "12")]] {
         let finished = trained(&few, &config(settings), 1);
         finished.write_model(&path, &few.0, None).unwrap();
@@ -253,7 +276,7 @@ fn a_model_with_counts_answers_the_same_from_its_file_and_for_new_nodes() {
         let (found, expected) = (model.logits(&few.0).unwrap(), &finished.snapshot.logits);
         assert!(found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-4), "{settings:?}");
         // More words than any node of the training had.
-        let new = wordy(|class| 100 + class);
+        let new = wordy(|_, class| 100 + class);
         let said = model.logits_of_new(&new.0, &edgepace_nn::Threads::one()).unwrap();
         assert!(said.len() == expected.len() && said.iter().all(|x| x.is_finite()), "{settings:?}");
     }

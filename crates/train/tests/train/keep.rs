@@ -4,8 +4,11 @@ use std::sync::Arc;
 
 use edgepace_graph::{Dataset, Split};
 use edgepace_nn::Threads;
-use edgepace_train::{Finished, Ground, Kept, METHODS, Material, Run, RunConfig, Shelf, Warning};
+use edgepace_train::{
+    Finished, Ground, Kept, METHODS, Material, Preparation, Run, RunConfig, SavedModel, Shelf, Warning,
+};
 
+use crate::resume::bits;
 use crate::sets::{circle, config, small, trained};
 
 /// Features that hardly tell classes apart, edges that do.
@@ -99,6 +102,19 @@ fn on_the_strong_ground_plain_training_on_the_paper_s_may_be_kept() {
     assert_eq!((result.kept, result.plain_ground), (Kept::WarmStart, Some(Ground::Paper)));
     assert!(finished.snapshot == plain.snapshot, "to the bit");
     assert_eq!(result.warm_start_validation, plain.record.result.validation);
+    // Its own settings are those that its model file needs, whatever the run's are.
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model.safetensors");
+    let other_shape = [("layer_norm", "true"), ("features", "counts")];
+    let kept = trained(&set, &rcl(&[&held_back[..], &other_shape].concat()), 1);
+    assert_eq!(kept.record.result.plain_ground, Some(Ground::Paper));
+    assert_eq!((kept.config.features, kept.config.layer_norm), (Preparation::Lengths, Some(false)));
+    assert_eq!((kept.config.hidden, kept.record.config.hidden), (Some(16), Some(16)));
+    assert_eq!(kept.record.result.features.unwrap().preparation, Preparation::Lengths);
+    kept.write_model(&path, &set.0, None).unwrap();
+    let said = SavedModel::open(&path).unwrap().logits(&set.0).unwrap();
+    assert!(said.iter().zip(&kept.snapshot.logits).all(|(a, b)| (a - b).abs() < 1e-5));
+    assert_eq!(bits(&trained(&set, &kept.record.config, 1)), bits(&kept), "the record brings it back");
     // Answers count, whatever the metric is; of many labels there is none.
     let by_f1 = trained(&set, &rcl(&[&held_back[..], &[("metric", "macro-f1")]].concat()), 1).record.result;
     assert_eq!(by_f1.plain_ground, Some(Ground::Paper));

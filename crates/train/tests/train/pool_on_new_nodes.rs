@@ -48,8 +48,9 @@ fn alone_in_the_pool(
         ..expert.clone()
     };
     let experts: Vec<PooledExpert> = pool.experts.iter().map(single).collect();
-    let (record, snapshot) = (pool.record.clone(), pool.snapshot.clone());
-    of_new(&read_again(&Finished { record, snapshot, experts, edges: None }, dataset), new)
+    let Finished { record, config, snapshot, .. } = pool;
+    let (record, config, snapshot) = (record.clone(), config.clone(), snapshot.clone());
+    of_new(&read_again(&Finished { record, config, snapshot, experts, edges: None }, dataset), new)
 }
 
 fn log_probabilities(logits: &[f32], temperature: f64) -> Vec<f32> {

@@ -3,7 +3,7 @@
 use edgepace_data::{SplitRule, splits};
 use edgepace_graph::{Dataset, Labels, ManyLabels, Split};
 use edgepace_nn::Threads;
-use edgepace_train::Material;
+use edgepace_train::{Ground, Kept, Material};
 
 use crate::sets::{circle, config, small, trained};
 
@@ -79,4 +79,36 @@ fn of_nodes_with_many_labels_there_are_no_beliefs() {
     assert!(error.starts_with("`pseudo_labels` is 0.5, expected 0: nodes have many labels"), "{error}");
     let open = config(&[("method", "rcl")]).check().unwrap().spec(&material, 1).unwrap();
     assert_eq!(open.config().pseudo_labels, Some(0.0));
+}
+
+#[test]
+fn edges_in_random_order_know_no_trust_and_no_beliefs() {
+    let record = trained(&small(), &config(&[("method", "rcl"), ("order", "random")]), 1).record;
+    assert_eq!((record.config.ground, record.config.pseudo_labels), (Some(Ground::Strong), Some(0.0)));
+}
+
+#[test]
+fn each_trial_of_a_search_has_pseudo_labels_only_where_it_would_alone() {
+    let set = small();
+    let settings = [("method", "rcl"), ("ground", "strong"), ("search", "true"), ("epochs", "6")];
+    let found = trained(&set, &config(&settings), 1).record;
+    let again = trained(&set, &found.config, 1).record;
+    assert_eq!((again.result.test, again.history), (found.result.test, found.history));
+    let alone = config(&[("method", "rcl"), ("ground", "strong"), ("preset", "cosine"), ("epochs", "6")]);
+    let alone = trained(&set, &alone, 1).record.result;
+    let cosine = found.trials.iter().find(|trial| trial.label == "preset=cosine").expect("it is tried");
+    assert_eq!(cosine.validation, alone.method_validation.map(|percent| percent / 100.0));
+}
+
+#[test]
+fn plain_training_on_pseudo_labels_is_one_run_whatever_may_be_kept() {
+    let set = small();
+    let run = |keep: &[(&str, &str)]| {
+        let settings =
+            [&[("method", "vanilla"), ("ground", "strong"), ("pseudo_labels", "0.5")], keep].concat();
+        trained(&set, &config(&settings), 1).record.result
+    };
+    let [open, best, method] = [&[][..], &[("keep", "best")], &[("keep", "method")]].map(run);
+    assert!(open.id == best.id && open.id == method.id);
+    assert_eq!((open.kept, open.warm_start_validation), (Kept::Method, None));
 }

@@ -11,7 +11,7 @@ use crate::sets::{circle, config, every_method, trained, weighted};
 /// What two equal runs agree on: all but times and memory.
 pub(crate) fn bits(finished: &Finished) -> (Vec<Vec<u32>>, String) {
     let of = |values: &[f32]| values.iter().map(|value| value.to_bits()).collect::<Vec<u32>>();
-    let Finished { record, snapshot, experts, edges } = finished;
+    let Finished { record, config, snapshot, experts, edges } = finished;
     let mut numbers = vec![of(&snapshot.parameters), of(&snapshot.logits)];
     for PooledExpert { snapshot, .. } in experts {
         numbers.push(of(&snapshot.parameters));
@@ -37,7 +37,7 @@ pub(crate) fn bits(finished: &Finished) -> (Vec<Vec<u32>>, String) {
         format!("{name} {weight} {calibration:?} {config:?} {begins_with:?} {temperature:?}")
     };
     let experts: Vec<String> = experts.iter().map(of_expert).collect();
-    (numbers, format!("{record:?} {experts:?}"))
+    (numbers, format!("{record:?} {config:?} {experts:?}"))
 }
 
 /// Runs to the end, each epoch by a run that was resumed from what the one before it saved, on another number of threads.
