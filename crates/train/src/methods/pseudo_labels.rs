@@ -3,8 +3,8 @@
 //!
 //! With p the probability of the likeliest class of a node, calibrated on validation, the node counts share · p³ beside a training
 //! node's 1: what is said with certainty counts, and what is little more than a guess hardly does. Where beliefs are no good, the
-//! calibration says so. Labels of validation nodes serve for calibration, and for the epoch of the network that beliefs begin with; those of test
-//! nodes for nothing.
+//! calibration says so. Labels of validation nodes serve for calibration, and for the epoch of the network that beliefs begin
+//! with; those of test nodes for nothing.
 
 use std::sync::Arc;
 
