@@ -107,10 +107,8 @@ pub(crate) struct Profile {
     pub(crate) non_zero: usize,
     /// Rows without any.
     pub(crate) empty_rows: usize,
-    /// Half of the rows have no more than so many.
-    usual_in_row: usize,
-    /// Whether some rows have more than others.
-    rows_differ: bool,
+    /// Half of the rows have no more than so many; none where all have as many.
+    usual_in_row: Option<usize>,
     /// Whether nodes differ in any column.
     pub(crate) tells_nodes_apart: bool,
     /// Columns that are not mostly 0.
@@ -166,9 +164,8 @@ impl Profile {
             empty_rows += usize::from(before == non_zero);
             in_rows.push(non_zero - before);
         }
-        let rows_differ = in_rows.windows(2).any(|pair| pair[0] != pair[1]);
-        let half = rows.saturating_sub(1) / 2;
-        let usual_in_row = if rows == 0 { 0 } else { *in_rows.select_nth_unstable(half).1 };
+        let differ = in_rows.windows(2).any(|pair| pair[0] != pair[1]);
+        let usual_in_row = differ.then(|| *in_rows.select_nth_unstable((rows - 1) / 2).1);
         let filled = |column: &&Column| column.count as f64 > MOSTLY_ZERO * rows as f64;
         Self {
             rows,
@@ -176,7 +173,6 @@ impl Profile {
             non_zero,
             empty_rows,
             usual_in_row,
-            rows_differ,
             tells_nodes_apart: columns
                 .iter()
                 .any(|column| column.varies || (column.count > 0 && column.count < rows)),
@@ -197,7 +193,7 @@ impl Profile {
 
     /// Whether half of the nodes have so few words that their number tells much. As many categories for each node tell nothing.
     pub(crate) fn has_few_words(&self) -> bool {
-        self.is_bag() && self.rows_differ && self.usual_in_row <= FEW_WORDS
+        self.is_bag() && self.usual_in_row.is_some_and(|words| words <= FEW_WORDS)
     }
 
     /// How many numbers are stored of such features after a step; none: all of them, as the matrix is dense.

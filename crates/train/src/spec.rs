@@ -236,7 +236,7 @@ impl CheckedConfig {
             }
             Course::Best { .. } | Course::Pool { .. } => Some(0.0),
         };
-        let config = RunConfig { features, features_from, metric, keep, pseudo_labels, ..grounded };
+        let config = RunConfig { pseudo_labels, features, features_from, metric, keep, ..grounded };
         Self { asked: self.asked.clone(), config, course }
     }
 
