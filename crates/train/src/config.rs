@@ -29,8 +29,8 @@ pub struct RunConfig {
     /// Step size of Adam, above 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lr: Option<f64>,
-    /// What settings stand on that are left open: `paper` or `strong`. Unset: `strong` for the methods `auto` and `belief`, `paper`
-    /// for those that the paper's tables compare.
+    /// What settings stand on that are left open: `paper` or `strong`. Unset: `strong` for `auto`, `belief`, and `rcl`
+    /// with the preset `trust`, `paper` for all else.
     pub ground: Option<Ground>,
     /// The gradient of decay/2 · ‖θ‖² joins the loss's; at least 0. Unset: as the ground says.
     #[serde(skip_serializing_if = "Option::is_none")]
